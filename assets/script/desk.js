@@ -1,4 +1,4 @@
-// Progressive enhancement of the pages. Everything but passkeys works without this script.
+// Progressive enhancement of the pages, which work without this script.
 'use strict';
 document.documentElement.classList.add('scripted');
 
@@ -23,81 +23,6 @@ addEventListener('pageshow', () => document.querySelectorAll('form[data-sent]').
     if (problem && focuses) (named() || first())?.focus({ preventScroll: true });
     problem?.scrollIntoView({ block: 'center', behavior: 'instant' });
 }
-
-// Sign-in by passkey: the server sends a challenge, and the authenticator's answer is submitted in a form.
-const passkey = document.getElementById('passkey');
-if (passkey && window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
-    const say = text => {
-        const problem = passkey.querySelector('.problem');
-        problem.textContent = text;
-        problem.hidden = !text;
-    };
-    passkey.addEventListener('submit', async event => {
-        event.preventDefault();
-        say('');
-        const username = document.getElementById('username');
-        if (!username.value.trim()) {
-            say(passkey.dataset.noName);
-            return username.focus();
-        }
-        try {
-            const reply = await fetch('/api/auth/login/bio-web-option', {
-                method: 'POST',
-                headers: { 'content-type': 'application/json' },
-                body: JSON.stringify({ username: username.value, purpose: passkey.dataset.purpose, entry_id: passkey.dataset.entry }),
-            });
-            const asked = await reply.json();
-            if (!asked.publicKey) return say(asked.message);
-            const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked.publicKey);
-            const credential = await navigator.credentials.get({ publicKey });
-            for (const name of ['username', 'comment']) {
-                if (passkey.elements[name]) passkey.elements[name].value = document.getElementById(name).value;
-            }
-            passkey.elements.credential.value = JSON.stringify(credential.toJSON());
-            passkey.submit();
-        } catch {
-            say(passkey.dataset.failed);
-        }
-    });
-} else if (passkey) {
-    passkey.remove();
-}
-
-// A signer's passkey signs the text of the form. The server builds the same text from the submitted fields.
-document.querySelectorAll('button[data-passkey]').forEach(button => {
-    if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) return button.remove();
-    const form = button.form, problem = form.querySelector('.problem.late');
-    const say = text => {
-        problem.textContent = text;
-        problem.hidden = !text;
-    };
-    button.addEventListener('click', async () => {
-        say('');
-        const username = form.elements.username;
-        if (!username.value.trim()) {
-            say(button.dataset.noName);
-            return username.focus();
-        }
-        if ([...form.elements].some(field => field.type !== 'password' && !field.reportValidity())) return;
-        const bound = button.dataset.bound.split(' ');
-        const said = [...new FormData(form)].filter(([name]) => bound.includes(name)).map(([name, value]) => `${name}=${value}`);
-        try {
-            const reply = await fetch('/api/auth/login/bio-web-option', {
-                method: 'POST',
-                headers: { 'content-type': 'application/json' },
-                body: JSON.stringify({ username: username.value, purpose: 'sign_paper', paper: `${button.dataset.paper}?${said.join('&')}` }),
-            });
-            const asked = await reply.json();
-            if (!asked.publicKey) return say(asked.message);
-            const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(asked.publicKey);
-            form.elements.credential.value = JSON.stringify((await navigator.credentials.get({ publicKey })).toJSON());
-            form.elements.password.value = '';
-            form.submit();
-        } catch {
-            say(button.dataset.failed);
-        }
-    });
-});
 
 // Buttons that print the page or copy a list, for secrets that are shown once.
 document.querySelectorAll('[data-print]').forEach(button => button.addEventListener('click', () => print()));
@@ -143,27 +68,6 @@ changing?.addEventListener('click', async event => {
         over.showModal();
     } catch { leave(); }
 });
-
-// Adds a passkey to the clerk's account.
-const register = document.getElementById('register');
-if (register && window.PublicKeyCredential?.parseCreationOptionsFromJSON) {
-    register.addEventListener('submit', async event => {
-        event.preventDefault();
-        const problem = register.querySelector('.problem');
-        try {
-            const body = new URLSearchParams({ name: register.elements.name.value });
-            const asked = await (await fetch('/desk/account/passkeys/question', { method: 'POST', body })).json();
-            const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(asked.publicKey);
-            register.elements.credential.value = JSON.stringify((await navigator.credentials.create({ publicKey })).toJSON());
-            register.submit();
-        } catch {
-            problem.textContent = register.dataset.failed;
-            problem.hidden = false;
-        }
-    });
-} else if (register) {
-    register.remove();
-}
 
 // Searches while the clerk types; a later query aborts an earlier one. `failed` runs where the server does not answer.
 const liveSearch = (path, found, failed) => {
@@ -259,15 +163,20 @@ if (find && arrivals) {
         const { top, bottom } = row.getBoundingClientRect();
         return top >= find.getBoundingClientRect().bottom && bottom <= innerHeight;
     };
+    // At once: a smooth scroll stays behind an arrow key that is held down.
+    const focus = row => {
+        press(row).focus({ preventScroll: true });
+        if (!isInSight(row)) row.scrollIntoView({ block: 'center', behavior: 'instant' });
+    };
     find.addEventListener('submit', event => {
         if (!first) return;
         event.preventDefault();
         // A line below the screen is brought to sight, and pressed by the next Enter.
-        if (isInSight(first)) press(first).click(); else press(first).focus();
+        if (isInSight(first)) press(first).click(); else focus(first);
     });
     const step = (row, by) => {
         const all = rows(), next = all[row ? all.indexOf(row) + by : 0];
-        if (next) press(next).focus();
+        if (next) focus(next);
         else if (by < 0) field.focus();
     };
     addEventListener('keydown', event => {
@@ -346,36 +255,50 @@ if (live().length) {
     }, interval);
 }
 
-// What was typed into a form whose session had ended is there again after the sign-in, in the same tab. Passwords, files and
-// hidden fields are not kept.
+// What was typed into a form is there again after the sign-in where the session had ended, and where the form was refused for
+// a reason without a field, with that reason beside it: in the same tab, for the same clerk. Passwords, codes, files and hidden
+// fields are not kept. Everything is forgotten on the next page, and when the clerk signs out.
 {
     const KEPT_MS = 30 * 60 * 1000;
-    const page = document.querySelector('main[tabindex]'), lost = document.querySelector('[data-kept]');
+    const page = document.querySelector('main[data-clerk]'), clerk = page?.dataset.clerk;
+    // The sign-in after an ended session, or the error page of a form, which names the page of the form.
+    const lost = document.querySelector('[data-said]'), formPage = lost?.dataset.form;
     let kept = {};
     try { kept = JSON.parse(sessionStorage.kept); } catch { /* Nothing is kept, or this browser keeps nothing. */ }
     const keep = values => { try { sessionStorage.kept = JSON.stringify(Object.assign(kept, values)); } catch { /* See above. */ } };
-    const typed = form => [...form.elements].filter(one => one.name && !one.matches('button, [type=hidden], [type=password], [type=file]'));
+    const typed = form => [...form.elements].filter(one => one.name && !one.matches('button, [type=hidden], [type=password], [type=file], [autocomplete=one-time-code]'));
     const same = action => [...document.querySelectorAll('form')].filter(form => form.getAttribute('action') === action);
+    // The text beside the form, or first on the page where the form is gone.
+    const say = form => {
+        const said = Object.assign(document.createElement('p'), { className: kept.tone, textContent: kept.said });
+        said.setAttribute('role', kept.tone === 'problem' ? 'alert' : 'status');
+        if (form?.checkVisibility()) form.before(said); else page.prepend(said);
+        said.scrollIntoView({ block: 'center', behavior: 'instant' });
+    };
     const fill = form => {
         typed(form).forEach((one, at) => {
             const [name, value, checked] = kept.fields[at] ?? [];
             if (name === one.name && (value === one.value || !/radio|checkbox/.test(one.type))) [one.value, one.checked] = [value, checked];
         });
         for (let around = form; around = around.parentElement.closest('details');) around.open = true;
-        const said = Object.assign(document.createElement('p'), { className: 'note good', role: 'status', textContent: kept.said });
-        form.before(said);
-        said.scrollIntoView({ block: 'center', behavior: 'instant' });
         form.querySelector('button:not([type])')?.focus({ preventScroll: true });
     };
-    if (lost) keep({ said: lost.dataset.kept });
+    if (lost) keep({ said: lost.dataset.said, tone: lost.dataset.tone });
     if (page) {
-        const form = kept.said && Date.now() - kept.at < KEPT_MS && kept.fields[0] && same(kept.action)[kept.place];
-        if (form) fill(form);
+        const isOwn = kept.said && kept.clerk === clerk && Date.now() - kept.at < KEPT_MS;
+        const form = isOwn && same(kept.action)[kept.place], isRefused = kept.tone === 'problem';
+        if (form && (isRefused || kept.fields[0])) fill(form);
+        if (isOwn && (isRefused || (form && kept.fields[0]))) say(form);
         // A page that answers a form has no address; the page before it has.
-        keep({ said: '', fields: [], page: page.dataset.address ? kept.page : location.pathname + location.search });
-        addEventListener('submit', ({ target }) => {
+        keep({ clerk, said: '', fields: [], page: page.dataset.address ? kept.page : location.pathname + location.search });
+        addEventListener('submit', ({ target, submitter }) => {
             const action = target.getAttribute('action');
-            if (target.method === 'post') keep({ at: Date.now(), action, place: same(action).indexOf(target), fields: typed(target).map(one => [one.name, one.value, one.checked]) });
+            if (target.method !== 'post') return;
+            if (action === '/desk/sign-out') kept = {};
+            if (action === '/desk/sign-out') return keep({});
+            const fields = typed(target).map(one => [one.name, one.value, one.checked]);
+            keep({ at: Date.now(), action, to: submitter?.getAttribute('formaction') ?? action, place: same(action).indexOf(target), fields });
         });
-    } else if (kept.said) document.querySelectorAll('[name=to]').forEach(one => { one.value = kept.page; });
+    } else if (formPage && location.pathname === kept.to) location.replace(formPage);
+    else if (kept.said) document.querySelectorAll('[name=to]').forEach(one => { one.value = kept.page; });
 }

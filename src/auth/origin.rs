@@ -7,7 +7,7 @@ use crate::http::failure::Failure;
 /// Longest path and query of a page that [`page_of`] returns.
 const PAGE_CHARS_MAX: usize = 200;
 
-/// The path and the query of the page from which a form was sent, where that is a page of this site. A query that says
+/// The path and the query of the page from which a form was sent, where that is a page of this site. A value that says
 /// what was done is left out: it is not done again by opening the page.
 pub(crate) fn page_of(call: &Call) -> Option<String> {
     let (_, place) = call.header("referer")?.split_once("://")?;
@@ -16,8 +16,8 @@ pub(crate) fn page_of(call: &Call) -> Option<String> {
         return None;
     }
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let query = if query.contains("done=") { "" } else { query };
-    Some(address(path, query))
+    let query: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("done=")).collect();
+    Some(address(path, &query.join("&")))
 }
 
 /// A path with its query; without, where it would be too long.

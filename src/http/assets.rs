@@ -24,10 +24,20 @@ struct File {
     text: &'static str,
 }
 
-const FILES: [File; 12] = [
+const FILES: [File; 14] = [
     File { name: "page.css", kind: "text/css; charset=utf-8", text: PAGE },
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
     File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
+    File {
+        name: "account.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../../assets/script/account.js"),
+    },
+    File {
+        name: "passkey.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../../assets/script/passkey.js"),
+    },
     File { name: "kiosk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/kiosk.css") },
     File {
         name: "kiosk.js",

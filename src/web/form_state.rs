@@ -1,7 +1,13 @@
 //! The values and problems of a form that a page shows again after it was refused.
 
+use super::{failure_text, with_failure};
+use crate::http::Answer;
+use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
+
+/// The field beside whose place a form shows a problem that is no field's: its idempotency number.
+const WHOLE_FORM: &str = "number";
 
 pub(crate) struct FormState {
     /// Names and values of the fields, as typed.
@@ -23,17 +29,24 @@ impl FormState {
         FormState { number: number.unwrap_or_else(super::new_form_number), typed, problems: Vec::new() }
     }
 
-    /// A form that was refused. A failure without problems of fields is returned.
+    /// The page of a form that was refused, which `page` makes, with the status of the failure. A server error is returned.
     pub(crate) fn refused(
         typed: Vec<(String, String)>,
         failure: Failure,
+        call: &Call,
         language: Language,
-    ) -> Result<FormState, Failure> {
-        if failure.problems().is_empty() {
+        page: impl FnOnce(FormState) -> Answer,
+    ) -> Answer {
+        if !failure.status().is_client_error() {
             return Err(failure);
         }
         let problems = failure.problems().iter().map(|problem| (problem.field.clone(), language.say(&problem.text)));
-        Ok(FormState { problems: problems.collect(), ..FormState::sent(typed) })
+        let mut problems: Vec<(String, String)> = problems.collect();
+        if problems.is_empty() {
+            problems.push((WHOLE_FORM.to_owned(), failure_text(&failure, language)));
+        }
+        let page = page(FormState { problems, ..FormState::sent(typed) })?;
+        Ok(with_failure(page, &failure, language, &call.request_id))
     }
 
     pub(crate) fn typed(&self, field: &str) -> &str {

@@ -20,9 +20,6 @@ pub(crate) struct Part {
     pub admins: bool,
 }
 
-/// The first page of the desk.
-const TODAY: &str = "/desk";
-
 /// In the order of the menu.
 pub(super) static PARTS: [Part; 9] = [
     Part { path: "/desk", key: "desk.today", admins: false },
@@ -44,6 +41,8 @@ pub(crate) struct Frame {
     pub part: &'static str,
     /// Name of the signed-in clerk.
     pub clerk: Option<String>,
+    /// Member ID of the signed-in clerk; 0 where there is none.
+    pub clerk_id: i64,
     /// Whether the clerk is an admin, who sees all parts.
     pub admin: bool,
     /// Path to return to after a change of clerk: this page if it is a GET, else the first page of the part.
@@ -55,10 +54,15 @@ pub(crate) struct Frame {
     pub done: Option<String>,
 }
 
-/// The page of the desk from which a form was sent, except the first, to which every error page leads.
+/// The page from which a form was sent: one of the same part of the site.
 fn origin_of_form(call: &Call) -> Option<String> {
-    let page = origin::page_of(call).map(|page| safe_target(&page))?;
-    (page != TODAY).then_some(page)
+    let page = origin::page_of(call)?;
+    let part = |path: &str| path.split(['/', '?']).nth(1).map(str::to_owned);
+    if call.path.starts_with("/desk/") {
+        Some(safe_target(&page))
+    } else {
+        (part(&page) == part(&call.path)).then_some(page)
+    }
 }
 
 impl Frame {
@@ -74,6 +78,7 @@ impl Frame {
             site_name: String::new(),
             part: "",
             clerk: None,
+            clerk_id: 0,
             admin: false,
             here: String::new(),
             address: String::new(),
@@ -111,7 +116,7 @@ impl Frame {
         let here = if call.reads() { call.path.clone() } else { part.to_owned() };
         let address = if call.reads() { String::new() } else { part.to_owned() };
         let admin = clerk.check_admin().is_ok();
-        Ok(Frame { part, clerk: name, admin, here, address, ..Frame::outside(site, call)? })
+        Ok(Frame { part, clerk: name, clerk_id: clerk.id(), admin, here, address, ..Frame::outside(site, call)? })
     }
 
     /// [`Frame::of`], with the message about the action that the query names as done.

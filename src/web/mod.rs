@@ -95,7 +95,16 @@ struct RefusalPage<'a> {
     frame: Frame,
     message: String,
     problems: Vec<String>,
+    /// Whether the browser returns to the page of the form, which shows the reason beside the form.
+    returns: bool,
     request_id: &'a str,
+}
+
+impl RefusalPage<'_> {
+    /// The problems, else the message, to be shown beside the form.
+    fn reason(&self) -> String {
+        if self.problems.is_empty() { self.message.clone() } else { self.problems.join(" ") }
+    }
 }
 
 /// A failure as a page, with the headers that go with it.
@@ -105,6 +114,7 @@ pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Repl
         frame,
         message: failure_text(failure, language),
         problems: mistakes(failure, language),
+        returns: failure.status().is_client_error(),
         request_id,
     };
     refused(failure, language, request_id, &page)
@@ -150,7 +160,12 @@ fn failure_text(failure: &Failure, language: Language) -> String {
 
 /// An error page with the status and the headers of its failure.
 fn refused(failure: &Failure, language: Language, request_id: &str, page: &impl Template) -> Reply {
-    let mut page = show(failure.status(), language, page);
+    with_failure(show(failure.status(), language, page), failure, language, request_id)
+}
+
+/// A page with the status and the headers of a failure.
+fn with_failure(mut page: Reply, failure: &Failure, language: Language, request_id: &str) -> Reply {
+    page.status = failure.status();
     let envelope = reply::refusal(failure, language, request_id);
     for name in [header::RETRY_AFTER, header::LOCATION, header::ALLOW] {
         if let Some(value) = envelope.headers.get(&name) {
@@ -209,9 +224,23 @@ pub(crate) fn client_error_text(failure: Failure, language: Language) -> Result<
     if !failure.status().is_client_error() {
         return Err(failure);
     }
+    Ok(all_problems(&failure, language))
+}
+
+/// The problems of a failure's fields, each once, else its message.
+fn all_problems(failure: &Failure, language: Language) -> String {
     let mut texts: Vec<String> = failure.problems().iter().map(|problem| language.say(&problem.text)).collect();
     texts.dedup();
-    Ok(if texts.is_empty() { language.say(failure.text()) } else { texts.join(" ") })
+    if texts.is_empty() { failure_text(failure, language) } else { texts.join(" ") }
+}
+
+/// The page of a form that was refused, which `page` makes with the text of the failure. A server error is returned.
+pub(crate) fn refused_form(failure: Failure, call: &Call, page: impl FnOnce(String) -> Answer) -> Answer {
+    if !failure.status().is_client_error() {
+        return Err(failure);
+    }
+    let page = page(all_problems(&failure, call.language()))?;
+    Ok(with_failure(page, &failure, call.language(), &call.request_id))
 }
 
 /// The text of a failure that has problems of fields, as [`client_error_text`]. Any other failure is returned.

@@ -4,7 +4,7 @@
 use crate::app::waivers::consents::{ConsentAnswer, KINDS};
 use crate::app::waivers::{Due, Flyer, NAME_CHARS_MAX, Signing};
 use crate::domain::local_time::TimeZone;
-use crate::domain::waiver::{self, QUESTIONS_MAX, Relation, STROKES_CHARS_MAX, SigningPlace};
+use crate::domain::waiver::{self, QUESTIONS_MAX, Reason, Relation, STROKES_CHARS_MAX, SigningPlace};
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::{Language, Text};
@@ -34,6 +34,8 @@ pub(crate) struct WaiverForm {
     pub(crate) consents: Vec<ConsentQuestion>,
     /// Emergency contact.
     pub(crate) emergency: Emergency,
+    /// Why the form was refused.
+    pub(crate) problem: Option<String>,
 }
 
 /// A consent that the form asks for.
@@ -51,6 +53,8 @@ pub(crate) struct ConsentQuestion {
 pub(crate) struct FlyerRow {
     pub(crate) member_id: i64,
     pub(crate) name: String,
+    /// Why an earlier signature is not enough, and who must sign; the desk shows both elsewhere.
+    pub(crate) notes: Vec<String>,
     pub(crate) flies: bool,
     /// `None` where the account has a date of birth.
     pub(crate) dob: Option<String>,
@@ -108,17 +112,20 @@ impl WaiverForm {
         same("waiver.title") || same("papers.title")
     }
 
-    /// Reads the form for these flyers, with consents and emergency contact. `sent` is a form that was refused.
+    /// Reads the form for these flyers, with consents and emergency contact. `refused` is a form as it was sent, and why it
+    /// was refused.
     pub(crate) fn read(
         tx: &Read,
         due: &[Due],
         language: Language,
         at_desk: bool,
-        sent: Option<&Signing>,
+        refused: Option<&(Signing, String)>,
     ) -> Result<WaiverForm, Failure> {
+        let sent = refused.map(|(sent, _)| sent);
         let mut sheet = WaiverForm::of(&find_text(tx, language)?, due, language, at_desk, sent);
         (sheet.consents, sheet.emergency) = find_consents(tx, due, language)?;
-        if let Some(sent) = sent {
+        if let Some((sent, problem)) = refused {
+            sheet.problem = Some(problem.clone());
             sheet.emergency = sent.emergency.clone();
             for asked in &mut sheet.consents {
                 asked.given = sent.consents.iter().any(|said| said.kind.name() == asked.kind && said.given);
@@ -138,13 +145,17 @@ impl WaiverForm {
                 answer: answer(place),
             };
             let typed = known.and_then(|known| known.dob).map(|dob| TimeZone::UTC.date(dob));
+            let is_minor = one.asks_relation && one.dob.is_some();
+            let reason = one.reason.filter(|reason| *reason != Reason::Unsigned).map(Reason::key);
+            let notes = reason.into_iter().chain(is_minor.then_some("waiver.minor_signs"));
             FlyerRow {
                 member_id: one.member_id,
                 name: one.name.clone(),
+                notes: notes.filter(|_| !at_desk).map(|key| language.say(&Text::new(key))).collect(),
                 flies: sent.is_none() || known.is_some(),
                 dob: one.dob.is_none().then(|| typed.unwrap_or_default()),
                 asks_relation: one.asks_relation,
-                is_minor: one.asks_relation && one.dob.is_some(),
+                is_minor,
                 relation: known.map_or("self", |known| known.relation.name()),
                 questions: waiver::questions(&text.questions).enumerate().map(question).collect(),
             }
@@ -161,6 +172,7 @@ impl WaiverForm {
             at_desk,
             consents: Vec::new(),
             emergency: Emergency::default(),
+            problem: None,
         }
     }
 

@@ -49,18 +49,17 @@ pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
 /// `POST /kiosk/family/child`: signs a child up, with the guest as guardian.
 pub(crate) fn sign_up(site: &Site, call: &Call, guest: &Guest) -> Answer {
     check_may_add(site, guest)?;
-    signup::check_rate(site, call, signup::SignupPlace::Kiosk(guest.kiosk_id()))?;
     let typed = form_pairs(call)?;
     let actor = super::actor(call, guest);
-    let signed_up = Child::read(site.now(), &typed)
+    let signed_up = signup::check_rate(site, call, signup::SignupPlace::Kiosk(guest.kiosk_id()))
+        .and_then(|()| Child::read(site.now(), &typed))
         .and_then(|child| app::change(site, actor, call.language(), |cx| children::sign_up(cx, &child)));
     match signed_up {
         Ok(_) => Ok(reply::see_other("/kiosk/family?done=child")),
-        Err(failure) => {
-            let form = FormState::refused(typed, failure, call.language())?;
+        Err(failure) => FormState::refused(typed, failure, call, call.language(), |form| {
             let page = Page { screen: Screen::of(site, call, guest)?, form };
             Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &page))
-        }
+        }),
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn enter(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let typed = form_pairs(call)?;
     match signup::join(site, call, SignupPlace::Kiosk(kiosk.id()), call.language(), &typed) {
         Ok(joined) => welcome(site, call, kiosk, &joined),
-        Err(failure) => page(site, call, FormState::refused(typed, failure, call.language())?),
+        Err(failure) => FormState::refused(typed, failure, call, call.language(), |form| page(site, call, form)),
     }
 }
 

@@ -70,6 +70,11 @@ impl Screen {
         self.frame.tell(text)
     }
 
+    /// On an error page, the page of the form that was refused.
+    pub(crate) fn form_page(&self) -> Option<&str> {
+        Some(self.frame.address.as_str()).filter(|page| !page.is_empty())
+    }
+
     pub(crate) fn asset(&self, name: &str) -> String {
         self.frame.asset(name)
     }

@@ -25,6 +25,7 @@ struct Page {
     /// `None` where nothing must be signed.
     sheet: Option<WaiverForm>,
     done: Option<String>,
+    /// Why a form was refused that is not on the page any more.
     problem: Option<String>,
 }
 
@@ -55,16 +56,16 @@ pub(crate) fn list_due(site: &Site, member_id: i64) -> Result<(Vec<Due>, Vec<Due
 fn page(site: &Site, call: &Call, guest: &Guest, refused: Option<(Signing, String)>) -> Answer {
     let language = call.language();
     let (due, waiting) = list_due(site, guest.member_id())?;
-    let (sent, problem) = refused.map_or((None, None), |(sent, problem)| (Some(sent), Some(problem)));
     let sheet = match due.is_empty() {
         true => None,
-        false => Some(site.store.read(|tx| WaiverForm::read(tx, &due, language, false, sent.as_ref()))?),
+        false => Some(site.store.read(|tx| WaiverForm::read(tx, &due, language, false, refused.as_ref()))?),
     };
     let name_and_reason = |one: Due| (one.name, one.reason.map(|reason| call.say(reason.key())).unwrap_or_default());
     let waiting = waiting.into_iter().map(name_and_reason).collect();
     let done = done(call, &[("staff", "waiver.staff_next")]);
-    let page = Page { screen: Screen::of(site, call, guest)?, waiting, sheet, done, problem };
-    Ok(show(form_status(page.problem.is_some()), language, &page))
+    let status = form_status(refused.is_some());
+    let problem = refused.map(|(_, problem)| problem).filter(|_| sheet.is_none());
+    Ok(show(status, language, &Page { screen: Screen::of(site, call, guest)?, waiting, sheet, done, problem }))
 }
 
 /// `POST /kiosk/waiver`: signs for all ticked flyers or for none.

@@ -2,11 +2,11 @@
 //! does not trust the site yet.
 
 use crate::documents::qr;
+use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
-use crate::i18n::date::in_words as date_in_words;
 use crate::ops::tls;
 use crate::site::Site;
 use crate::store::tables::tls::{Certificate, Kind};
@@ -62,7 +62,7 @@ struct Authority {
 pub(crate) fn page(site: &Site, call: &Call) -> Answer {
     let found = tls::find(site, Kind::Authority)?;
     let reply = match (found, call.prefers_page()) {
-        (Some(found), true) => render(site, call, Some(trust(site, call, &found.into())))?,
+        (Some(found), true) => render(site, call, Some(trust(site, call, &found.into())?))?,
         (Some(found), false) => reply::ok(&Authority::from(found)),
         (None, true) => render(site, call, None)?,
         (None, false) => return Err(Failure::not_found()),
@@ -89,20 +89,20 @@ impl From<Certificate> for Authority {
     }
 }
 
-fn trust(site: &Site, call: &Call, authority: &Authority) -> Trust {
+fn trust(site: &Site, call: &Call, authority: &Authority) -> Result<Trust, Failure> {
     // The host name of the request, unless it is a loopback name.
     let only_here = |host: &String| host == "localhost" || host.parse::<IpAddr>().is_ok_and(|a| a.is_loopback());
     let host =
         call.host().filter(|host| !only_here(host)).or_else(|| authority.names.first().cloned()).unwrap_or_default();
     let port = site.ports().http.first().map_or_else(String::new, |port| format!(":{port}"));
     let address = format!("http://{host}{port}{PATH}");
-    Trust {
+    Ok(Trust {
         names: authority.names.join(", "),
-        until: date_in_words(call.language(), authority.ends_at),
+        until: when::day(call.language(), &site.time_zone()?, authority.ends_at),
         fingerprint: authority.fingerprint.clone(),
         qr: qr::svg(&address).unwrap_or_default(),
         address,
-    }
+    })
 }
 
 fn render(site: &Site, call: &Call, trust: Option<Trust>) -> Result<Reply, Failure> {

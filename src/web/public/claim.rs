@@ -12,7 +12,7 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::invitations::Invitation;
 use crate::store::tables::members::{self, Profile};
-use crate::web::{form_status, query_text, read_form};
+use crate::web::{form_status, query_text, read_form, refused_form};
 use askama::Template;
 use http::StatusCode;
 
@@ -93,7 +93,6 @@ fn page(site: &Site, call: &Call, code: String, username: Option<String>, proble
 
 /// `POST /claim`: claims the account.
 pub(crate) fn claim(site: &Site, call: &Call) -> Answer {
-    recovery::check_rate(site, call)?;
     let (code, name, secret) = read_form(call, |form| {
         (
             form.required("code", fields::line(CODE_CHARS_MAX)),
@@ -101,6 +100,9 @@ pub(crate) fn claim(site: &Site, call: &Call) -> Answer {
             form.required("password", fields::secret),
         )
     })?;
+    if let Err(failure) = recovery::check_rate(site, call) {
+        return refused_form(failure, call, |problem| page(site, call, code, Some(name), Some(problem)));
+    }
     let Some(opens) = find(site, &code)? else {
         return page(site, call, code, None, Some(call.say("claim.not_good")));
     };

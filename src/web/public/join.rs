@@ -86,6 +86,6 @@ pub(crate) fn enter(site: &Site, call: &Call) -> Answer {
             };
             Ok(show(StatusCode::OK, language, &page))
         }
-        Err(failure) => page(site, language, FormState::refused(typed, failure, language)?),
+        Err(failure) => FormState::refused(typed, failure, call, language, |form| page(site, language, form)),
     }
 }

@@ -9,7 +9,7 @@ use crate::http::call::Call;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::web::{field_error_text, form, form_status};
+use crate::web::{form, form_status, read_form, refused_form};
 use askama::Template;
 use http::StatusCode;
 use std::cell::Cell;
@@ -18,6 +18,7 @@ use std::cell::Cell;
 #[template(path = "public/recover.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
+    username: String,
     problem: Option<String>,
 }
 
@@ -35,35 +36,39 @@ struct SetPage {
 
 /// `GET /recover`: asks for the username and the channel of the code.
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
-    first_page(site, call, None)
+    first_page(site, call, String::new(), None)
 }
 
-fn first_page(site: &Site, call: &Call, problem: Option<String>) -> Answer {
+fn first_page(site: &Site, call: &Call, username: String, problem: Option<String>) -> Answer {
     let status = form_status(problem.is_some());
-    Ok(show(status, call.language(), &Page { frame: Frame::outside(site, call)?, problem }))
+    Ok(show(status, call.language(), &Page { frame: Frame::outside(site, call)?, username, problem }))
 }
 
 /// `POST /recover`: sends a code, unless the form says that there is one, and asks for it.
 pub(crate) fn send(site: &Site, call: &Call) -> Answer {
-    recovery::check_rate(site, call)?;
-    let form = form(call)?;
-    if !form.has("username") {
-        return first_page(site, call, Some(call.say("recover.username_missing")));
-    }
-    if form.has("have") {
-        let username = form.read(|form| form.required("username", fields::line(254)))?;
-        return set_page(site, call, &username, false, None);
-    }
-    let request = Recovery::read(site, form.0)?;
-    let next = set_page(site, call, &request.username, true, None)?;
-    recovery::carry_out(site, call, &request, &|_| Ok(next.again()))
+    let username = read_form(call, |form| form.optional("username", fields::line(254)))?.unwrap_or_default();
+    let sent = recovery::check_rate(site, call).and_then(|()| {
+        let form = form(call)?;
+        if !form.has("username") {
+            return first_page(site, call, String::new(), Some(call.say("recover.username_missing")));
+        }
+        if form.has("have") {
+            return set_page(site, call, &username, false, None);
+        }
+        let request = Recovery::read(site, form.0)?;
+        let next = set_page(site, call, &request.username, true, None)?;
+        recovery::carry_out(site, call, &request, &|_| Ok(next.again()))
+    });
+    sent.or_else(|failure| refused_form(failure, call, |problem| first_page(site, call, username, Some(problem))))
 }
 
 /// `POST /recover/password`: the code, the answers and the new password.
 pub(crate) fn set(site: &Site, call: &Call) -> Answer {
-    recovery::check_rate(site, call)?;
     let request = Recovery::read(site, form(call)?.0)?;
     let again = |problem| set_page(site, call, &request.username, false, Some(problem));
+    if let Err(failure) = recovery::check_rate(site, call) {
+        return refused_form(failure, call, again);
+    }
     // The page is rendered after the commit: a page reads, and nothing is read while the writer is locked.
     let outcome = Cell::new(Outcome::Wrong);
     let carried_out = recovery::carry_out(site, call, &request, &|reached| {
@@ -73,7 +78,7 @@ pub(crate) fn set(site: &Site, call: &Call) -> Answer {
     match carried_out {
         Ok(_) if outcome.get() == Outcome::Done => message_page(site, call, "recover.title", "good", "recovery.done"),
         Ok(_) => again(call.say("recovery.wrong")),
-        Err(failure) => again(field_error_text(failure, call.language())?),
+        Err(failure) => refused_form(failure, call, again),
     }
 }
 

@@ -77,23 +77,24 @@ fn show_page(site: &Site, language: Language, code: &str, sent: Submission, done
     if due.is_empty() && waiting.is_empty() {
         return message_page(site, language, "good", "waiver.all_signed");
     }
-    let (sent, problem, child) = match sent {
-        Submission::Nothing => (None, None, None),
-        Submission::Signature(signing, problem) => (Some(signing), Some(problem), None),
-        Submission::Child(form) => (None, None, Some(form)),
+    let (signature, child) = match sent {
+        Submission::Nothing => (None, None),
+        Submission::Signature(signing, problem) => (Some((signing, problem)), None),
+        Submission::Child(form) => (None, Some(form)),
     };
-    let is_refused = problem.is_some() || child.is_some();
-    let status = form_status(is_refused);
+    let status = form_status(signature.is_some() || child.is_some());
     let may_have = site.store.read(|tx| children::may_have(site, tx, member_id))?;
     let child = may_have.then(|| child.unwrap_or_else(FormState::empty));
     let today = site.time_zone()?.date(site.now());
     let frame = Frame::named(site.name()?, language);
     let sheet = match due.is_empty() {
         true => None,
-        false => Some(site.store.read(|tx| WaiverForm::read(tx, &due, language, false, sent.as_ref()))?),
+        false => Some(site.store.read(|tx| WaiverForm::read(tx, &due, language, false, signature.as_ref()))?),
     };
     let reason = |one: &Due| one.reason.map(|reason| frame.say(reason.key())).unwrap_or_default();
     let waits = waiting.iter().map(|one| Badge::new("soon", language.labelled(&one.name, &reason(one))));
+    // The form shows its own problem.
+    let problem = signature.map(|(_, problem)| problem).filter(|_| sheet.is_none());
     let messages = problem.map(|problem| Badge::new("bad", problem)).into_iter();
     let messages = messages.chain(done.map(|done| Badge::new("good", done))).chain(waits).collect();
     Ok(show(status, language, &Page { code: code.to_owned(), sheet, messages, frame, child, today }))

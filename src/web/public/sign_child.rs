@@ -14,19 +14,20 @@ use crate::web::form_state::{self, FormState};
 
 /// `POST /sign/child`: signs a child up, with the code's member as guardian.
 pub(crate) fn add(site: &Site, call: &Call) -> Answer {
-    signup::check_rate(site, call, signup::SignupPlace::Telephone)?;
     let typed = form_pairs(call)?;
     let code: String = form_state::value(&typed, "code").chars().take(CODE_CHARS_MAX).collect();
     let language = sign::language(call, form_state::value(&typed, "lang"));
     let Some(member_id) = sign::find(site, &code)? else { return sign::link_expired(site, language) };
-    let signed_up = Child::read(site.now(), &typed).and_then(|child| {
-        app::change(site, links::actor(call, member_id), language, |cx| children::sign_up(cx, &child))
-    });
+    let signed_up = signup::check_rate(site, call, signup::SignupPlace::Telephone)
+        .and_then(|()| Child::read(site.now(), &typed))
+        .and_then(|child| {
+            app::change(site, links::actor(call, member_id), language, |cx| children::sign_up(cx, &child))
+        });
     match signed_up {
         Ok(_) => Ok(reply::see_other(&path(&code, language))),
-        Err(failure) => {
-            sign::page(site, language, &code, sign::Submission::Child(FormState::refused(typed, failure, language)?))
-        }
+        Err(failure) => FormState::refused(typed, failure, call, language, |form| {
+            sign::page(site, language, &code, sign::Submission::Child(form))
+        }),
     }
 }
 

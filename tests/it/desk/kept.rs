@@ -1,8 +1,10 @@
-//! A session that ends while a clerk types: what was typed is there again after the sign-in, in a real Chromium.
+//! A session that ends while a clerk types, and a form that is refused for a reason without a field: what was typed is there
+//! again, for the same clerk, in a real Chromium.
 
-use super::{day, demo};
+use super::{Clerk, day, demo};
 use crate::harness::{Browser, Caller, PASSWORD, Site};
 use serde_json::json;
+use tunneldesk::store::tables::partners;
 
 fn sign_in(browser: &Browser, who: &Caller) {
     browser.wait("return document.activeElement?.id === 'username' && document.readyState === 'complete'");
@@ -72,4 +74,91 @@ fn what_was_typed_when_the_session_had_ended_is_there_again_after_the_sign_in() 
     let complaints: Vec<String> =
         browser.complaints().into_iter().filter(|line| !line.contains("status of 422")).collect();
     assert_eq!(complaints, [""; 0]);
+}
+
+/// Whether a text is anywhere on the page, in a field, or in what the browser keeps for the tab.
+fn knows(browser: &Browser, text: &str) -> bool {
+    let script = "return [document.body.innerText, sessionStorage.kept, ...[...document.querySelectorAll('input, textarea')].map(one => one.value)]
+        .some(one => one?.includes(arguments[0]))";
+    browser.run(script, json!([text])) == true
+}
+
+#[test]
+fn what_a_clerk_typed_is_not_shown_to_another_clerk_in_the_same_tab() {
+    let site = demo();
+    day(&site);
+    let (desk, admin) = (site.desk(), site.admin());
+    let browser = Browser::open();
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    sign_in(&browser, &desk);
+    let type_note = "const one = document.querySelector('form[action$=\"/note\"]'); one.text.value = 'owes me ten francs'; one.requestSubmit()";
+    let lose = || {
+        browser.go(&format!("{}/desk/members/1", site.origin()));
+        end_sessions(&site, &desk);
+        browser.run(type_note, json!([]));
+        browser.wait("return location.pathname === '/desk/sign-in'");
+        assert!(knows(&browser, "owes me ten francs"));
+    };
+    lose();
+    sign_in(&browser, &admin);
+    browser.wait("return location.pathname === '/desk/members/1' && document.readyState === 'complete'");
+    assert!(!knows(&browser, "owes me ten francs"), "{}", browser.text());
+    assert!(!browser.text().contains("what you typed is here"), "{}", browser.text());
+    // The first clerk does not get it back later either.
+    browser.run("document.querySelector('.who button').click()", json!([]));
+    browser.wait("return location.pathname === '/desk/sign-in'");
+    sign_in(&browser, &desk);
+    assert!(!knows(&browser, "owes me ten francs"));
+}
+
+#[test]
+fn signing_out_forgets_what_was_typed() {
+    let site = demo();
+    day(&site);
+    let desk = site.desk();
+    let browser = Browser::open();
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    sign_in(&browser, &desk);
+    // The note is sent from one page, and the clerk signs out on another before the answer comes.
+    browser.run("sessionStorage.kept = JSON.stringify({ fields: [['text', 'owes me ten francs']] })", json!([]));
+    let both = "dispatchEvent(new Event('pageshow')); const note = Object.assign(document.createElement('form'), { method: 'post' });
+        note.setAttribute('action', '/desk/members/1/note'); note.innerHTML = '<input name=text value=\"owes me ten francs\">'; document.body.append(note);
+        note.addEventListener('submit', event => event.preventDefault()); note.requestSubmit(); document.querySelector('.who button').click()";
+    browser.run(both, json!([]));
+    browser.wait("return location.pathname === '/desk/sign-in' && document.readyState === 'complete'");
+    assert!(!knows(&browser, "owes me ten francs"), "the browser keeps it after the clerk has signed out");
+}
+
+#[test]
+fn a_form_refused_without_a_field_is_there_again_with_the_reason_beside_it() {
+    let site = demo();
+    let client = site.partner().client_id().to_owned();
+    let partner = site.change(|tx| Ok(partners::find(tx, &client)?.expect("it was made").partner_id));
+    let (admin, card) = (site.admin(), format!("/desk/partners/{partner}"));
+    let browser = Browser::open();
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    sign_in(&browser, &admin);
+
+    browser.go(&format!("{}{card}", site.origin()));
+    let rotate = "const one = document.querySelector('form[action$=\"/rotate\"]'); one.noValidate = true; one.keep_days.value = '99'; one.requestSubmit()";
+    browser.run(rotate, json!([]));
+    browser.wait("return document.querySelector('[role=alert].problem + form')?.action.endsWith('/rotate')");
+    assert_eq!(browser.path(), card);
+    assert_eq!(
+        browser.run("return document.querySelector('form[action$=\"/rotate\"]').keep_days.value", json!([])),
+        "99"
+    );
+    let seen = "const box = document.querySelector('.problem').getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight";
+    assert_eq!(browser.run(seen, json!([])), true);
+    // The reason is said once.
+    browser.go(&format!("{}{card}", site.origin()));
+    assert_eq!(browser.run("return document.querySelectorAll('.problem').length", json!([])), 0);
+
+    // A colleague has revoked the partner: the form is gone, and the reason stands first.
+    let other = Clerk::at(&site, &admin);
+    let name = site.change(|tx| Ok(partners::find(tx, &client)?.expect("it was made").name));
+    assert_eq!(other.post(&format!("{card}/revoke"), &[("name", &name)]).status, 303);
+    browser.run(rotate.replace("99", "7").as_str(), json!([]));
+    browser.wait("return !!document.querySelector('main > [role=alert].problem:first-child')");
+    assert_eq!(browser.path(), card);
 }

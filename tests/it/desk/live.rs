@@ -100,6 +100,56 @@ fn enter_brings_a_line_below_the_screen_to_sight_before_it_checks_in() {
 }
 
 #[test]
+fn an_arrow_key_that_is_held_keeps_its_line_in_sight() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    (0..40).for_each(|number| _ = book(&site, &jane, 60 * number));
+    let browser = a_clerk(&site);
+    browser.resize(1280, 500, false);
+    open(&site, &browser, "/desk");
+    let is_in_sight = || {
+        let script = "const row = document.activeElement.getBoundingClientRect(), field = document.getElementById('find').getBoundingClientRect();
+            return row.top >= field.bottom && row.bottom <= innerHeight";
+        browser.run(script, json!([])) == true
+    };
+    browser.press("/");
+    for keys in ["\u{E015}".repeat(30), "\u{E013}".repeat(20)] {
+        browser.press(&keys);
+        assert!(is_in_sight(), "{} is out of sight", browser.focused());
+    }
+}
+
+#[test]
+fn a_line_with_many_badges_stays_inside_its_list_in_every_language_and_width() {
+    let site = Site::open_with(|config| (config.demo, config.waiver.required) = (true, true));
+    site.change(|tx| {
+        let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Text', 'I fly at my own risk.', '', zeroblob(32), 1, ?1, 1)";
+        Ok(tx.run(text, [tx.now()])?)
+    });
+    for (name, at) in [("Maximiliane Aebischer-Zimmermann", 0), ("Jan", 600)] {
+        let child = site.member(&name[..3]);
+        site.born(&child, site.now() - 12 * 365 * 86_400);
+        site.change(|tx| {
+            Ok(tx.run("UPDATE members SET screen_name = ?2, real_name = ?2 WHERE member_id = ?1", (child.id, name))?)
+        });
+        book(&site, &child, at);
+    }
+    site.change(|tx| Ok(tx.run("UPDATE bookings SET arrived_at = ?1 WHERE booking_id = 1", [tx.now()])?));
+    let browser = a_clerk(&site);
+    for language in ["en", "de", "fr", "es"] {
+        browser.devtools("Network.setUserAgentOverride", json!({ "userAgent": "Chrome", "acceptLanguage": language }));
+        for (width, height) in [(1280, 800), (1180, 800), (1024, 768), (700, 800), (512, 384)] {
+            browser.resize(width, height, false);
+            open(&site, &browser, "/desk");
+            assert_eq!(browser.run("return document.documentElement.lang", json!([])), language);
+            let outside = "const right = document.getElementById('coming').getBoundingClientRect().right;
+                return [...document.querySelectorAll('#coming li > *')].filter(one => one.getBoundingClientRect().right > right).map(one => one.innerText)";
+            assert_eq!(browser.run(outside, json!([])), json!([]), "{language} at {width}");
+        }
+    }
+}
+
+#[test]
 fn enter_never_acts_on_a_member_whom_an_earlier_query_found() {
     let site = demo();
     let (nora, omar) = (site.flyer("nora"), site.flyer("omar"));

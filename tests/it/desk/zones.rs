@@ -105,3 +105,21 @@ fn the_page_of_today_turns_at_the_site_s_midnight() {
         }
     }
 }
+
+#[test]
+fn the_latest_birthday_and_the_end_of_the_authority_are_days_of_the_site_s_clock() {
+    for name in ["Pacific/Kiritimati", "Pacific/Pago_Pago"] {
+        let site = demo();
+        site.with_authority();
+        let zone = zone_of(&site, name);
+        let jane = site.flyer("jane");
+        let day = |at: i64| jiff::Timestamp::from_second(at).unwrap().to_zoned(zone.clone()).date();
+        // One of the two sites has another day than UTC at any hour.
+        let edit = Clerk::at(&site, &site.desk()).get(&format!("/desk/members/{}/edit", jane.id)).page();
+        assert!(edit.contains(&format!("max=\"{}\"", day(site.now()))), "{name}: {edit}");
+        let told = site.stranger().ask_at_root(http::Method::GET, "/ca").header("accept", "application/json").send();
+        let ends = day(told.json()["ends_at"].as_i64().expect("a moment"));
+        let page = site.stranger().ask_at_root(http::Method::GET, "/ca").header("accept", "text/html").send().page();
+        assert!(page.contains(&ends.strftime("%-d %B %Y").to_string()), "{name}: {ends} {page}");
+    }
+}

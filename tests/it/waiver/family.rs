@@ -1,7 +1,7 @@
 //! Families at their first visit: an adult adds children at a kiosk or on a phone, and cannot take over another
 //! account.
 
-use super::{YEAR, demand, flown, on};
+use super::{GOOD, Paper, YEAR, demand, flown, on, put};
 use crate::desk::kiosk::{enter, paired};
 use crate::desk::till::field;
 use crate::desk::{Clerk, book};
@@ -283,4 +283,21 @@ fn a_childs_account_uses_the_guardians_address_but_needs_its_own_membership() {
     let refused = book("2");
     assert_eq!(refused.status, 422, "the child's own membership is unpaid");
     assert!(refused.page().contains("Ada Kind: the membership is not paid."), "{refused}");
+}
+
+#[test]
+fn a_kiosk_says_to_a_child_who_signs_and_to_everybody_why_again() {
+    let site = Site::open_with(on);
+    demand(&site);
+    let (child, adult, kiosk) = (site.member("kid"), site.member("jane"), paired(&site));
+    site.born(&child, site.now() - 12 * YEAR);
+    site.born(&adult, site.now() - 40 * YEAR);
+    put(&site, &adult, &Paper { age_days: 400, years: 40, ..GOOD });
+    let (minor, expired) = ("At this age nobody signs alone", "The waiver has expired");
+    for (member, says, says_not) in [(&child, minor, expired), (&adult, expired, minor)] {
+        enter(&site, &kiosk, member);
+        let page = kiosk.get("/kiosk/waiver").page();
+        assert!(page.contains(says) && !page.contains(says_not), "{page}");
+        kiosk.post("/kiosk/leave", &[]);
+    }
 }

@@ -62,11 +62,18 @@ struct Key {
 pub(crate) struct Problem {
     pub(crate) part: &'static str,
     pub(crate) text: String,
+    /// What was typed, where the form shows it again.
+    pub(crate) typed: String,
 }
 
 impl Page {
     fn problem_in(&self, part: &str) -> Option<&str> {
         self.problem.as_ref().filter(|problem| problem.part == part).map(|problem| problem.text.as_str())
+    }
+
+    /// What was typed into the refused form of this part.
+    fn typed_in(&self, part: &str) -> &str {
+        self.problem.as_ref().filter(|problem| problem.part == part).map_or("", |problem| &problem.typed)
     }
 }
 
@@ -113,7 +120,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Prob
 
 /// The page with a problem; 422.
 pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, part: &'static str, text: String) -> Answer {
-    page(site, call, clerk, Some(Problem { part, text }), None)
+    page(site, call, clerk, Some(Problem { part, text, typed: String::new() }), None)
 }
 
 /// `POST /desk/account/prove`: proves the clerk's identity by password; for ten minutes credentials may be changed.

@@ -1,6 +1,6 @@
 //! The clerk's own passkeys: add, remove.
 
-use super::{PATH, refuse};
+use super::{PATH, Problem, page};
 use crate::auth::passkey::{self as ceremony, Intent, Label, Outcome, RelyingParty};
 use crate::auth::{Clerk, RateLimit, RateLimitKey, RateLimiter};
 use crate::domain::passkey;
@@ -31,8 +31,13 @@ pub(crate) fn begin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/account/passkeys`: registers a passkey with the browser's answer.
 pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let credential = read_form(call, |form| form.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX)))?;
-    let refused = || refuse(site, call, clerk, "passkeys", call.say("account.passkey_refused"));
+    let (credential, name) = read_form(call, |form| {
+        (form.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX)), form.line("name", NAME_CHARS_MAX))
+    })?;
+    let refused = || {
+        let problem = Problem { part: "passkeys", text: call.say("account.passkey_refused"), typed: name.clone() };
+        page(site, call, clerk, Some(problem), None)
+    };
     let Some(answer) = ceremony::check_response(site, call, &credential.unwrap_or_default(), Intent::SignIn)? else {
         return refused();
     };

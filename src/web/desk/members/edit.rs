@@ -198,6 +198,6 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(EditInput, Str
         None => (seen.clone(), None),
     };
     let waiting_email = waiting_email.map(|email| frame.tell(&Text::new("card.email_waits").with("email", email)));
-    let page = Page { frame, heading, sent, seen, waiting_email, today: TimeZone::UTC.date(site.now()), problem };
+    let page = Page { frame, heading, sent, seen, waiting_email, today: site.time_zone()?.date(site.now()), problem };
     Ok(show(status, call.language(), &page))
 }

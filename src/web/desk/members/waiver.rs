@@ -65,10 +65,12 @@ struct Page {
     /// When the member last read the safety brief, in words.
     brief: Option<String>,
     consents: Vec<ConsentRow>,
-    /// The form that adds a guardian, and whether it was refused.
+    /// The form that adds a guardian.
     added: GuardianForm,
-    is_add_refused: bool,
-    problem: Option<String>,
+    /// Why one of these forms was refused. The waiver and the decisions have their own.
+    guardian_problem: Option<String>,
+    emergency_problem: Option<String>,
+    override_problem: Option<String>,
 }
 
 /// `GET /desk/members/{member_id}/waiver`
@@ -85,7 +87,7 @@ pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(_) => back(member_id, "signed"),
         Err(failure) => {
             let problem = client_error_text(failure, call.language())?;
-            page(site, call, clerk, Some((Sent { signing: Some(signing), ..Sent::default() }, problem)))
+            page(site, call, clerk, Some((Sent::Signing(signing), problem)))
         }
     }
 }
@@ -112,7 +114,7 @@ pub(crate) fn decide(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
                 true => call.say("papers.word_missing"),
                 false => field_error_text(failure, call.language())?,
             };
-            page(site, call, clerk, Some((Sent { decision: Some((signature_id, word)), ..Sent::default() }, problem)))
+            page(site, call, clerk, Some((Sent::Decision(signature_id, word), problem)))
         }
         Err(failure) => Err(failure),
     }
@@ -125,7 +127,7 @@ pub(crate) fn override_today(site: &Site, call: &Call, clerk: &Clerk) -> Answer 
     match app::change(site, clerk, call.language(), |cx| app_waivers::override_today(cx, member_id, &reason)) {
         Ok(()) => back(member_id, "overridden"),
         Err(failure) if !failure.problems().is_empty() => {
-            page(site, call, clerk, Some((Sent::default(), call.say("papers.reason_missing"))))
+            page(site, call, clerk, Some((Sent::Override, call.say("papers.reason_missing"))))
         }
         Err(failure) => Err(failure),
     }
@@ -148,7 +150,7 @@ pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(_) => back(member_id, "guardian"),
         Err(failure) => {
             let problem = field_error_text(failure, call.language())?;
-            page(site, call, clerk, Some((Sent { guardian: Some(sent), ..Sent::default() }, problem)))
+            page(site, call, clerk, Some((Sent::Guardian(sent), problem)))
         }
     }
 }
@@ -169,7 +171,7 @@ pub(crate) fn set_emergency(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(_) => back(member_id, "emergency"),
         Err(failure) => {
             let problem = field_error_text(failure, call.language())?;
-            page(site, call, clerk, Some((Sent { contact: Some(contact), ..Sent::default() }, problem)))
+            page(site, call, clerk, Some((Sent::Emergency(contact), problem)))
         }
     }
 }
@@ -199,13 +201,38 @@ pub(super) fn back(member_id: i64, word: &str) -> Answer {
 }
 
 /// A form of the page that was refused, as typed.
-#[derive(Default)]
-struct Sent {
-    signing: Option<Signing>,
-    contact: Option<Emergency>,
+enum Sent {
+    Signing(Signing),
+    Emergency(Emergency),
     /// The waiver that is decided on, and the word.
-    decision: Option<(i64, String)>,
-    guardian: Option<GuardianForm>,
+    Decision(i64, String),
+    Guardian(GuardianForm),
+    Override,
+}
+
+/// The form that was refused, as typed and with the reason; all others are empty.
+#[derive(Default)]
+struct Refused {
+    signing: Option<(Signing, String)>,
+    decision: Option<(i64, String, String)>,
+    contact: Option<(Emergency, String)>,
+    guardian: Option<(GuardianForm, String)>,
+    override_problem: Option<String>,
+}
+
+impl Refused {
+    fn of(refused: Option<(Sent, String)>) -> Refused {
+        let mut all = Refused::default();
+        match refused {
+            Some((Sent::Signing(sent), problem)) => all.signing = Some((sent, problem)),
+            Some((Sent::Decision(signature_id, word), problem)) => all.decision = Some((signature_id, word, problem)),
+            Some((Sent::Emergency(sent), problem)) => all.contact = Some((sent, problem)),
+            Some((Sent::Guardian(sent), problem)) => all.guardian = Some((sent, problem)),
+            Some((Sent::Override, problem)) => all.override_problem = Some(problem),
+            None => {}
+        }
+        all
+    }
 }
 
 /// The form that adds a guardian, as typed.
@@ -218,11 +245,13 @@ struct GuardianForm {
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>) -> Answer {
-    let (sent, problem) = refused.map_or_else(Default::default, |(sent, problem)| (sent, Some(problem)));
+    let status = form_status(refused.is_some());
+    let Refused { signing, decision, contact, guardian, override_problem } = Refused::of(refused);
+    let (contact, emergency_problem) = contact.unzip();
+    let (added, guardian_problem) = guardian.unzip();
     let member_id = find_id(site, call)?;
     let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let language = call.language();
-    let status = form_status(problem.is_some());
     let page = site.store.read(|tx| {
         let heading = heading::read(site, tx, call, member_id)?;
         let due = app_waivers::find_due(site, tx, member_id)?;
@@ -230,15 +259,15 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>
         let (is_published, state) = (found.is_some(), state(found, language));
         let may_override = is_published && due.reason.is_some() && clerk.id() != member_id;
         let sheet = match is_published {
-            true => Some(WaiverForm::read(tx, &[due], language, true, sent.signing.as_ref())?),
+            true => Some(WaiverForm::read(tx, &[due], language, true, signing.as_ref())?),
             false => None,
         };
         let allowed = allowed(site, tx, member_id, language)?;
         let mut papers = waiver_papers::list(site, tx, member_id, language)?;
-        if let Some((signature_id, word)) = sent.decision
+        if let Some((signature_id, word, problem)) = decision
             && let Some(paper) = papers.iter_mut().find(|paper| paper.signature_id == signature_id)
         {
-            (paper.word, paper.is_open) = (word, true);
+            (paper.word, paper.problem, paper.is_open) = (word, Some(problem), true);
         }
         let years = site.config.waiver.keep_years;
         let kept = match years {
@@ -263,9 +292,8 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>
         let emergency = emergency_contacts::find(tx, member_id)?.unwrap_or_default();
         Ok(Page {
             seen_emergency: app_consents::mark(&emergency),
-            emergency: sent.contact.unwrap_or(emergency),
-            is_add_refused: sent.guardian.is_some(),
-            added: sent.guardian.unwrap_or_default(),
+            emergency: contact.unwrap_or(emergency),
+            added: added.unwrap_or_default(),
             brief,
             consents: waiver_papers::list_consents(tx, member_id, &zone, language)?,
             guardians,
@@ -279,7 +307,9 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>
             kept,
             sheet,
             papers,
-            problem,
+            guardian_problem,
+            emergency_problem,
+            override_problem,
         })
     })?;
     Ok(show(status, language, &page))

@@ -25,6 +25,7 @@ pub(super) struct Paper {
     /// The mark of the decisions, and the word that was typed into a form that was refused.
     pub(super) seen: String,
     pub(super) word: String,
+    pub(super) problem: Option<String>,
     /// Whether a decision of the staff is pending.
     pub(super) is_open: bool,
 }
@@ -61,6 +62,7 @@ pub(super) fn list(site: &Site, tx: &Read, member_id: i64, language: Language) -
             about: language.say(&about),
             seen,
             word: String::new(),
+            problem: None,
             is_open: !yes.is_empty() && decisions.is_empty(),
             yes,
             decisions,

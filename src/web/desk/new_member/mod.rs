@@ -89,8 +89,9 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let read = match read(site, &typed) {
         Ok(read) => read,
         Err(failure) => {
-            let form = FormState::refused(typed, failure, call.language())?;
-            return page(site, call, clerk, form, None);
+            return FormState::refused(typed, failure, call, call.language(), |form| {
+                page(site, call, clerk, form, None)
+            });
         }
     };
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
