@@ -294,8 +294,10 @@ if (live().length) {
         addEventListener('submit', ({ target, submitter }) => {
             const action = target.getAttribute('action');
             if (target.method !== 'post') return;
-            if (action === '/desk/sign-out') kept = {};
-            if (action === '/desk/sign-out') return keep({});
+            if (action === '/desk/sign-out') {
+                kept = {};
+                return keep({});
+            }
             const fields = typed(target).map(one => [one.name, one.value, one.checked]);
             keep({ at: Date.now(), action, to: submitter?.getAttribute('formaction') ?? action, place: same(action).indexOf(target), fields });
         });
