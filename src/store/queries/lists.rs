@@ -200,7 +200,10 @@ mod tests {
         let mut statement = conn.prepare(&plan).unwrap();
         let mut steps = statement.raw_query();
         let first: String = steps.next().unwrap().unwrap().get(3).unwrap();
-        assert_eq!(first, "SEARCH entries USING INDEX entries_by_member (member_id=? AND kind=? AND entry_date=?)");
+        assert_eq!(
+            first,
+            "SEARCH entries USING COVERING INDEX entries_by_member (member_id=? AND kind=? AND entry_date=?)"
+        );
         assert!(steps.next().unwrap().is_none());
     }
 }
