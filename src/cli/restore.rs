@@ -186,8 +186,8 @@ impl Source {
             let name = named.map(|named| named.to_string_lossy().into_owned());
             return Ok(Source::FoundBackups(FoundBackups::find(config), name));
         };
-        let backup = Backup::read(Target::Directory(dir.to_owned())).map_err(|why| {
-            let shown = dir.display();
+        let backup = Backup::read(Target::directory(dir.to_owned())).map_err(|why| {
+            let (shown, why) = (dir.display(), why.into_text());
             refused(format!("{shown} is no backup: {why}; `tunneldesk backup list` shows those that there are"))
         })?;
         Ok(Source::Directory(Box::new(backup)))
@@ -236,7 +236,7 @@ impl Until {
             Source::Directory(backup) => {
                 let backup = *backup;
                 self.check(&backup)?;
-                let replay = self.moment().map(|at| Replay::of(&backup, &backup.at, Some(at))).transpose();
+                let replay = self.moment().map(|at| Replay::of(&backup, &backup.at, Some(at), false)).transpose();
                 let replay = replay.map_err(refused)?.flatten();
                 return Ok(Choice { backup, replay, off_site_error: None, unreadable: Vec::new() });
             }
@@ -299,7 +299,8 @@ impl Until {
 
 impl FoundBackups {
     fn find(config: &Config) -> FoundBackups {
-        let Listing { backups, unreadable } = local_store(&config.data).listing();
+        let local_store = local_store(&config.data);
+        let Listing { backups, unreadable, .. } = local_store.listing();
         let mut found = FoundBackups { backups, off_site_error: None, unreadable };
         match OffSite::new(config).map(|off_site| off_site.list()) {
             Some(Ok(listing)) => {
@@ -309,13 +310,14 @@ impl FoundBackups {
             Some(Err(cause)) => found.off_site_error = Some(cause),
             None => {}
         }
-        // Of two copies of a backup the one that needs no key comes last, and is chosen.
-        found.backups.sort_by_cached_key(|backup| (backup.age_order(), !backup.is_encrypted()));
+        // Of two copies of a backup the one that needs no key comes last, and is chosen; of two such copies the one that is here.
+        let is_here = |backup: &Backup| backup.at.path().is_some_and(|at| at.starts_with(local_store.dir()));
+        found.backups.sort_by_cached_key(|backup| (backup.age_order(), !backup.is_encrypted(), is_here(backup)));
         found
     }
 
     fn by_name(&self, name: &str) -> Option<&Backup> {
-        self.backups.iter().find(|backup| backup.name() == name)
+        self.backups.iter().rev().find(|backup| backup.name() == name)
     }
 
     /// The origin of the site's first chain that began after a moment.

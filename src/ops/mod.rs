@@ -9,6 +9,7 @@ pub mod health;
 mod levels;
 pub mod lifecycle;
 pub(crate) mod on_demand;
+pub(crate) mod outside;
 pub mod replication;
 mod rotation;
 pub(crate) mod shutdown;

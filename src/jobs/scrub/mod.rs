@@ -128,9 +128,9 @@ impl Backups {
 
     fn begin(&mut self, path: &Path) {
         let wanted = || {
-            let manifest = Manifest::read(&Target::Directory(path.parent()?.to_owned())).ok()?;
+            let manifest = Manifest::read(&Target::directory(path.parent()?.to_owned())).ok()?;
             let name = path.file_name()?.to_str()?;
-            manifest.encrypted.get(name).or(manifest.files.get(name)).cloned()
+            manifest.digests().find(|(object, _)| object.to_string() == name).map(|(_, digest)| digest.clone())
         };
         let expected = match self.known.contains_key(path) {
             true => None,
@@ -179,7 +179,7 @@ impl Backups {
     fn end(&mut self, site: &Site) {
         let dir = &site.config.data;
         let backup_store = local_store(dir);
-        let Listing { backups, unreadable } = backup_store.listing();
+        let Listing { backups, unreadable, .. } = backup_store.listing();
         let changed = match self.damaged.take().or(unreadable.into_iter().next().map(|(name, _)| name)) {
             Some(name) => {
                 let is_new = alarm::find(dir, alarm::Kind::SpoiltBackup).is_none_or(|alarm| alarm.cause != name);
@@ -195,8 +195,8 @@ impl Backups {
             site.forget_health();
         }
         let files = |backup: Backup| {
-            let names = if backup.is_encrypted() { &backup.manifest.encrypted } else { &backup.manifest.files };
-            names.keys().map(|name| backup_store.dir().join(backup.name()).join(name)).collect::<Vec<_>>()
+            let dir = backup_store.dir().join(backup.name());
+            backup.manifest.digests().map(|(object, _)| dir.join(object.to_string())).collect::<Vec<_>>()
         };
         self.left = backups.into_iter().flat_map(files).collect();
         let left = &self.left;

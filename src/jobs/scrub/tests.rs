@@ -62,7 +62,7 @@ fn a_file_whose_sum_is_known_is_an_alarm_when_it_changes_and_none_when_it_is_who
     };
     let (none, all) = walk();
     assert!(none.is_none() && all > 1);
-    let path = backup.at.path().unwrap().join(backup.manifest.files.keys().next().unwrap());
+    let path = backup.at.path().unwrap().join(backup.manifest.digests().next().unwrap().0.to_string());
     let whole = std::fs::read(&path).unwrap();
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 1;

@@ -98,7 +98,7 @@ pub(crate) fn run(site: &Site, actor: &Actor, speed: CheckSpeed, progress: &mut 
 /// Restores the newest local backup.
 fn restore_newest(site: &Site, speed: CheckSpeed, progress: &mut Progress) -> Result<Trial, String> {
     let backup_store = local_store(&site.config.data);
-    let _lock = backup_store.lock()?;
+    let _lock = backup_store.lock_own()?;
     // A restore passes over backups that a wrong clock dated into the future, unless there are no others.
     let is_to_come = |backup: &Backup| backup.manifest.made_at > site.now();
     let backup = backup_store
@@ -136,7 +136,7 @@ fn restore_off_site(site: &Site, speed: CheckSpeed, progress: &mut Progress) -> 
     let (base, config) = (backup.clone(), site.config.clone());
     let mut restoring = |done, all| progress("restoring what is off site", done, all);
     let tried = off_site.drill(&mut restoring, move |step| {
-        let replay = Replay::of(&base, &base.at, Some(at))?.filter(|replay| !replay.is_encrypted());
+        let replay = Replay::of(&base, &base.at, Some(at), false)?.filter(|replay| !replay.is_encrypted());
         let request = restore::RestoreRequest {
             backup: &base,
             keys: None,
@@ -206,10 +206,11 @@ mod tests {
             page_bytes: 4096,
             pages: 1,
             checksum: String::new(),
+            tick_bytes_max: None,
         };
         let chain = chain.map(origin);
         let manifest = Manifest { site_id: site_id.to_owned(), chain, ..Manifest::blank(made_at) };
-        Backup { at: Target::Directory(PathBuf::from(made_at.to_string())), manifest }
+        Backup { at: Target::directory(PathBuf::from(made_at.to_string())), manifest }
     }
 
     #[test]

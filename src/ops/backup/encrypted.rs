@@ -3,13 +3,12 @@
 
 use super::manifest::FileDigest;
 use crate::config::recipient::Recipient;
+use crate::ops::outside::object::Object;
 use crate::ops::replication::target::Target;
 use age::x25519;
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The suffix of an encrypted file's name.
-pub(crate) const SUFFIX: &str = ".age";
 const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Secret keys that open encrypted backups.
@@ -80,26 +79,52 @@ impl Identities {
         }
     }
 
-    /// Decrypts a file, and returns the digest of the plain bytes. The error is one line.
+    /// Decrypts a file of so many bytes at most, and returns the digest of the plain bytes, of which there are no more.
     pub(crate) fn decrypt(
         &self,
         at: &Target,
-        name: &str,
+        object: Object,
+        bytes_max: u64,
         to: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<FileDigest, String> {
-        let from = at.within(name);
-        let file = BufReader::new(at.open(name).map_err(|e| format!("cannot read {from}: {e}"))?);
+    ) -> Result<FileDigest, DecryptError> {
+        let from = at.shown(object);
+        let file = at.open(object, bytes_max);
+        let file = BufReader::new(file.map_err(|e| DecryptError::Failed(format!("cannot read {from}: {e}")))?);
         let keys = || self.keys.iter().map(|key| key as &dyn age::Identity);
         let opened = age::Decryptor::new_buffered(file).and_then(|decryptor| decryptor.decrypt(keys()));
         let mut plain = opened.map_err(|e| match e {
-            age::DecryptError::NoMatchingKeys => {
-                format!("{from} does not open with {}: it was encrypted to another key", self.from.display())
-            }
-            other => format!("{from} is damaged: {other}"),
+            age::DecryptError::NoMatchingKeys => DecryptError::Failed(format!(
+                "{from} does not open with {}: it was encrypted to another key",
+                self.from.display()
+            )),
+            age::DecryptError::Io(e) => DecryptError::of(&e, format!("{from} is damaged: {e}")),
+            other => DecryptError::Failed(format!("{from} is damaged: {other}")),
         })?;
-        let failed = |e: io::Error| format!("{from} cannot be opened whole: {e}");
+        let failed = |e: io::Error| DecryptError::of(&e, format!("{from} cannot be opened whole: {e}"));
         FileDigest::of_reader(&mut plain, to, progress).map_err(failed)
+    }
+}
+
+/// Why a file is not decrypted, in one line.
+#[derive(Debug)]
+pub(crate) enum DecryptError {
+    /// The file ends before its end.
+    Cut(String),
+    Failed(String),
+}
+
+impl DecryptError {
+    fn of(e: &io::Error, text: String) -> DecryptError {
+        match e.kind() {
+            io::ErrorKind::UnexpectedEof => DecryptError::Cut(text),
+            _ => DecryptError::Failed(text),
+        }
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        let (DecryptError::Cut(text) | DecryptError::Failed(text)) = self;
+        text
     }
 }
 
@@ -121,25 +146,35 @@ mod tests {
     fn an_encrypted_file_opens_with_its_own_key_alone_and_not_when_it_is_truncated() {
         let dir = tempfile::tempdir().unwrap();
         let ((recipient, ours), (_, theirs)) = (key(dir.path(), "ours"), key(dir.path(), "theirs"));
-        let (plain, sealed) = (dir.path().join("plain"), dir.path().join("sealed"));
+        let object = Object::Tick { number: 1, is_sealed: true };
+        let (plain, sealed) = (dir.path().join("plain"), dir.path().join(object.to_string()));
         let text: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
         std::fs::write(&plain, &text).unwrap();
         let mut from = File::open(&plain).unwrap();
         let digest = recipient.encrypt(&mut from, &mut File::create(&sealed).unwrap(), &mut |_| ()).unwrap();
-        let at = Target::Directory(dir.path().to_owned());
+        let at = Target::directory(dir.path().to_owned());
         assert_eq!(digest, FileDigest::of(&sealed, &mut |_| ()).unwrap());
         let mut opened = Vec::new();
         assert_eq!(
-            ours.decrypt(&at, "sealed", &mut opened, &mut |_| ()).unwrap(),
+            ours.decrypt(&at, object, u64::MAX, &mut opened, &mut |_| ()).unwrap(),
             FileDigest::of(&plain, &mut |_| ()).unwrap()
         );
         assert_eq!(opened, text);
-        let refusal = theirs.decrypt(&at, "sealed", &mut Vec::new(), &mut |_| ()).unwrap_err();
+        let decrypt = |keys: &Identities, bytes_max| {
+            let decrypted = keys.decrypt(&at, object, bytes_max, &mut Vec::new(), &mut |_| ());
+            decrypted.map_err(DecryptError::into_text)
+        };
+        let refusal = decrypt(&theirs, u64::MAX).unwrap_err();
         assert!(refusal.contains("another key") && !refusal.contains('\n'), "{refusal}");
         let bytes = std::fs::read(&sealed).unwrap();
         assert!(!bytes.windows(64).any(|part| part == &text[..64]), "the plain text is there");
-        std::fs::write(&sealed, &bytes[..bytes.len() - 1]).unwrap();
-        assert!(ours.decrypt(&at, "sealed", &mut Vec::new(), &mut |_| ()).is_err());
+        let length = bytes.len() as u64;
+        assert!(decrypt(&ours, length).is_ok() && decrypt(&ours, length - 1).unwrap_err().contains("larger"));
+        for length in [0, 20, 200, 100_000, bytes.len() - 1] {
+            std::fs::write(&sealed, &bytes[..length]).unwrap();
+            let cut = ours.decrypt(&at, object, u64::MAX, &mut Vec::new(), &mut |_| ()).unwrap_err();
+            assert!(matches!(cut, DecryptError::Cut(_)), "{length}: {cut:?}");
+        }
     }
 
     #[test]

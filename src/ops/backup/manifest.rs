@@ -3,22 +3,28 @@
 use crate::domain::audit::Head;
 use crate::domain::local_time::TimeZone;
 use crate::keys::hex;
+use crate::ops::outside::object::{Object, SealedFile, SiteFile, SiteId};
 use crate::ops::replication::target::Target;
 use crate::store::engine::copy::Rows;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-pub(crate) const NAME: &str = "manifest.json";
 /// Stands for the checksum while the checksum is computed.
 const UNSUMMED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// The fields of a manifest without a checksum.
 const FIELDS: [&str; 9] = ["version", "site_id", "schema", "made_at", "files", "encrypted", "rows", "upgrade", "audit"];
 const CHUNK_BYTES: usize = 64 * 1024;
+/// The last second of the year 9999.
+pub(crate) const MOMENT_MAX: i64 = 253_402_300_799;
+/// More rows than any table has, and more tables than any site. Sums of them stay numbers.
+const ROWS_MAX: i64 = 1 << 48;
+const TABLES_MAX: usize = 500;
+/// More than SQLite's largest file has. Sums of a few such sizes stay numbers.
+const FILE_BYTES_MAX: u64 = 1 << 50;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
@@ -31,10 +37,10 @@ pub(crate) struct Manifest {
     /// The IANA name of the site's time zone at that moment; manifests of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
-    pub files: BTreeMap<String, FileDigest>,
-    /// The files of an encrypted copy: the same names, with a suffix.
+    pub files: BTreeMap<SiteFile, FileDigest>,
+    /// The files of an encrypted copy.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub encrypted: BTreeMap<String, FileDigest>,
+    pub encrypted: BTreeMap<SealedFile, FileDigest>,
     /// The number of rows of each table.
     pub rows: Rows,
     /// In a backup from before an upgrade alone.
@@ -74,6 +80,9 @@ pub(crate) struct ChainOrigin {
     pub pages: u32,
     /// The sums of all pages (CRC-64/GO-ISO of number and bytes), XORed (hex).
     pub checksum: String,
+    /// The size of a tick behind the base, at most. Manifests of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tick_bytes_max: Option<u64>,
 }
 
 /// The end of the audit log at the moment of a backup, as a witness outside of the database.
@@ -98,15 +107,69 @@ pub(crate) struct FileDigest {
     pub sha256: String,
 }
 
+/// Why a manifest is not read.
+#[derive(Debug)]
+pub(crate) enum ManifestError {
+    /// There is none, or it is cut off: the backup was never finished, or is being made or removed.
+    Unfinished(String),
+    Unreadable(String),
+}
+
+impl ManifestError {
+    pub(crate) fn into_text(self) -> String {
+        let (ManifestError::Unfinished(text) | ManifestError::Unreadable(text)) = self;
+        text
+    }
+}
+
 impl Manifest {
-    pub(crate) fn read(at: &Target) -> Result<Manifest, String> {
-        let (mut bytes, path) = (Vec::new(), at.within(NAME));
-        let read = at.open(NAME).and_then(|mut file| file.read_to_end(&mut bytes));
-        read.map_err(|e| format!("cannot read {path}: {e}"))?;
-        Manifest::parse(&bytes).map_err(|e| format!("{path} is not a manifest: {e}"))
+    pub(crate) fn read(at: &Target) -> Result<Manifest, ManifestError> {
+        match at.read(Object::Manifest) {
+            Ok(bytes) => Manifest::parse_of(&bytes, at),
+            Err(e) => {
+                let text = format!("cannot read {}: {e}", at.shown(Object::Manifest));
+                Err(match e.kind() {
+                    io::ErrorKind::NotFound => ManifestError::Unfinished(text),
+                    _ => ManifestError::Unreadable(text),
+                })
+            }
+        }
     }
 
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+    /// The manifest with these bytes of the backup there.
+    pub(crate) fn parse_of(bytes: &[u8], at: &Target) -> Result<Manifest, ManifestError> {
+        Manifest::parse(bytes).map_err(|why| {
+            let text = format!("{} is not a manifest: {why}", at.shown(Object::Manifest));
+            if is_cut(bytes) { ManifestError::Unfinished(text) } else { ManifestError::Unreadable(text) }
+        })
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+        let manifest = Manifest::decode(bytes)?;
+        manifest.check().map_or(Ok(manifest), |odd| Err(format!("its {odd} cannot be")))
+    }
+
+    /// The first number that no site writes.
+    fn check(&self) -> Option<&'static str> {
+        let is_moment = |moment: i64| (0..=MOMENT_MAX).contains(&moment);
+        let sizes = || self.files.values().chain(self.encrypted.values()).map(|digest| digest.bytes);
+        let origin = self.chain.as_ref();
+        let database = self.files.get(&SiteFile::Database).map_or(0, |digest| digest.bytes);
+        let is_of_file = |origin: &ChainOrigin| {
+            u64::from(origin.pages) * u64::from(origin.page_bytes) == database && is_moment(origin.moment)
+        };
+        let wrong = [
+            ("moment", !is_moment(self.made_at)),
+            ("site", !self.site_id.is_empty() && SiteId::parse(&self.site_id).is_none()),
+            ("sizes", sizes().any(|bytes| bytes > FILE_BYTES_MAX)),
+            ("rows", self.rows.len() > TABLES_MAX || self.rows.values().any(|rows| !(0..=ROWS_MAX).contains(rows))),
+            ("chain", !origin.is_none_or(is_of_file)),
+            ("audit log", self.audit.as_ref().is_some_and(|end| end.seq < 0)),
+        ];
+        wrong.into_iter().find_map(|(what, is_wrong)| is_wrong.then_some(what))
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Manifest, String> {
         let said = |e: &dyn std::fmt::Display| e.to_string();
         let text = std::str::from_utf8(bytes).map_err(|e| said(&e))?;
         let mut manifest: Manifest = serde_json::from_str(text).map_err(|e| said(&e))?;
@@ -121,12 +184,6 @@ impl Manifest {
             return Err("it is damaged: its checksum does not match".to_owned());
         }
         Ok(manifest)
-    }
-
-    pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
-        let mut file = File::create(dir.join(NAME))?;
-        file.write_all(self.text().as_bytes())?;
-        file.sync_all()
     }
 
     /// The JSON text with its checksum.
@@ -146,7 +203,7 @@ impl Manifest {
     pub(crate) fn blank(made_at: i64) -> Manifest {
         Manifest {
             version: String::new(),
-            site_id: String::new(),
+            site_id: "ab".to_owned(),
             schema: 1,
             made_at,
             zone: None,
@@ -160,10 +217,24 @@ impl Manifest {
         }
     }
 
+    /// The files beside the manifest.
+    pub(crate) fn digests(&self) -> Box<dyn Iterator<Item = (Object, &FileDigest)> + '_> {
+        match self.encrypted.is_empty() {
+            true => Box::new(self.files.iter().map(|(file, digest)| (Object::Site(*file), digest))),
+            false => Box::new(self.encrypted.iter().map(|(file, digest)| (Object::Sealed(*file), digest))),
+        }
+    }
+
     /// The size of all files together.
     pub(crate) fn bytes(&self) -> u64 {
         self.files.values().map(|digest| digest.bytes).sum()
     }
+}
+
+/// Whether these bytes are the beginning of a manifest: whoever wrote it was interrupted.
+fn is_cut(bytes: &[u8]) -> bool {
+    let parsed = serde_json::from_slice::<IgnoredAny>(bytes);
+    parsed.is_err_and(|e| e.is_eof()) && !bytes.ends_with(b"}\n")
 }
 
 fn checksum_of(text: &str) -> String {
@@ -226,24 +297,67 @@ mod tests {
             version: "0.1.0".to_owned(),
             site_id: "ab".to_owned(),
             schema: 7,
-            files: BTreeMap::from([("site.key".to_owned(), FileDigest { bytes: 65, sha256: "5a".repeat(32) })]),
+            files: BTreeMap::from([(SiteFile::Key, FileDigest { bytes: 65, sha256: "5a".repeat(32) })]),
             rows: Rows::from([("members".to_owned(), 3)]),
             ..Manifest::blank(1_800_000_000)
         }
     }
 
     #[test]
-    fn no_bit_of_a_manifest_changes_unnoticed() {
-        let dir = tempfile::tempdir().unwrap();
+    fn no_bit_of_a_manifest_changes_unnoticed_and_the_beginning_of_one_is_an_unfinished_backup() {
         let manifest = Manifest { zone: Some("Europe/Zurich".to_owned()), ..manifest() };
-        manifest.write(dir.path()).unwrap();
-        assert_eq!(Manifest::read(&Target::Directory(dir.path().to_owned())).unwrap(), manifest);
-        let bytes = std::fs::read(dir.path().join(NAME)).unwrap();
+        let bytes = manifest.text().into_bytes();
+        assert_eq!(Manifest::parse(&bytes).unwrap(), manifest);
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             let read = Manifest::parse(&flipped);
             assert!(read.is_err(), "bit {bit}: {}", String::from_utf8_lossy(&flipped));
+            assert!(!is_cut(&flipped), "bit {bit}: a damaged backup would be removed");
+        }
+        assert!((0..bytes.len() - 2).all(|length| is_cut(&bytes[..length])));
+    }
+
+    #[test]
+    fn a_manifest_names_files_of_a_site_alone_and_no_number_that_cannot_be() {
+        let text = serde_json::to_string(&manifest()).unwrap();
+        for name in ["../../x", "/etc/x", "other", "", "site.key.age"] {
+            let forged = text.replacen("site.key", name, 1);
+            assert!(Manifest::parse(forged.as_bytes()).is_err(), "{name}");
+        }
+        for file in [SiteFile::Key, SiteFile::Database] {
+            let names = [serde_json::to_string(&file), serde_json::to_string(&file.sealed())].map(Result::unwrap);
+            assert_eq!(names, [Object::Site(file), Object::Sealed(file.sealed())].map(|name| format!("\"{name}\"")));
+        }
+        let origin = ChainOrigin {
+            lineage: "ab".to_owned(),
+            moment: 1_800_000_000,
+            salt: String::new(),
+            frame: 0,
+            page_bytes: 4096,
+            pages: 2,
+            checksum: String::new(),
+            tick_bytes_max: None,
+        };
+        let digest = |bytes| FileDigest { bytes, sha256: String::new() };
+        let with = |bytes, change: fn(&mut Manifest)| {
+            let mut forged = Manifest { chain: Some(origin.clone()), ..manifest() };
+            forged.files.insert(SiteFile::Database, digest(bytes));
+            change(&mut forged);
+            Manifest::parse(forged.text().as_bytes()).map(drop)
+        };
+        assert_eq!(with(8192, |_| ()), Ok(()));
+        assert!(with(4096, |_| ()).is_err() && with(1 << 60, |_| ()).is_err());
+        let forgeries: [fn(&mut Manifest); 6] = [
+            |forged| forged.made_at = i64::MIN,
+            |forged| forged.made_at = MOMENT_MAX + 1,
+            |forged| forged.site_id = "../ab".to_owned(),
+            |forged| _ = forged.rows.insert("members".to_owned(), i64::MAX),
+            |forged| forged.chain.as_mut().unwrap().moment = i64::MAX,
+            |forged| forged.audit = Some(AuditHead { seq: -1, hash: String::new() }),
+        ];
+        for (nth, forgery) in forgeries.into_iter().enumerate() {
+            assert!(with(8192, forgery).is_err(), "forgery {nth}");
         }
     }
 

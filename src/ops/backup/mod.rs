@@ -19,11 +19,13 @@ pub(crate) mod upgrade;
 
 use crate::clock::Clock;
 use crate::domain::audit::{Actor, Detail, Subject};
+use crate::keys::Keys;
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::erasure;
+use crate::ops::lifecycle;
+use crate::ops::outside::object::{BackupName, SiteFile};
 use crate::ops::replication;
 use crate::ops::replication::chain::{Chain, ChainStart};
-use crate::ops::replication::target::Target;
 use crate::ops::replication::tick::PageSums;
 use crate::site::Site;
 use crate::site::priority;
@@ -59,6 +61,8 @@ struct Source<'s> {
     /// For the base of a chain: how many bytes of the WAL may be unconfirmed.
     unconfirmed_bytes_max: Option<u64>,
     speed: CheckSpeed,
+    /// Whether the key file must be that of the database. Before an upgrade an interrupted change of keys may be half done.
+    checks_key: bool,
 }
 
 /// The outcome of [`make`].
@@ -174,9 +178,10 @@ fn try_make(
     let (backup_store, made_at) = (local_store(&site.config.data), site.now());
     let lock = backup_store.lock_within(BUSY_TIME_MAX).map_err(BackupError::Busy)?;
     let unconfirmed_bytes_max = replication::unconfirmed_bytes_max(site);
-    let source = Source { store: &site.store, dir: &site.config.data, now: made_at, unconfirmed_bytes_max, speed };
+    let (store, dir) = (&site.store, &*site.config.data);
+    let source = Source { store, dir, now: made_at, unconfirmed_bytes_max, speed, checks_key: true };
     check_space(source.bytes(), backup_store.dir())?;
-    let (backup, start) = add(&source, &lock, &file_stamp(made_at), None, progress)?;
+    let (backup, start) = add(&source, &lock, &backup_name(made_at, ""), None, progress)?;
     let exceptions = prune_exceptions(&site.config.data, &site.clock);
     let pruned = lock.prune(made_at, &exceptions).map_err(|e| write_error(&backup_store, &e));
     // The off-site target may be slow: other work on the local backup store does not wait for it.
@@ -207,6 +212,11 @@ pub(crate) fn file_stamp(moment: i64) -> String {
     moment.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
 }
 
+/// The name of a backup of that moment.
+fn backup_name(moment: i64, more: &str) -> BackupName {
+    BackupName::parse(&format!("{}{more}", file_stamp(moment))).expect("a moment is digits and hyphens")
+}
+
 fn write_error(backup_store: &BackupStore, e: &io::Error) -> String {
     format!("cannot write to {}: {e}", backup_store.dir().display())
 }
@@ -215,17 +225,15 @@ fn write_error(backup_store: &BackupStore, e: &io::Error) -> String {
 fn add(
     source: &Source,
     lock: &BackupStoreLock,
-    name: &str,
+    name: &BackupName,
     upgrade: Option<Upgrade>,
     progress: &mut Progress,
 ) -> Result<(Backup, Option<ChainStart>), BackupError> {
     let failed = |e: io::Error| BackupError::Failed(write_error(lock.backup_store(), &e));
-    let unfinished = lock.start(name).map_err(failed)?;
-    let (filled, start) = fill(source, &unfinished, progress)?;
-    let manifest = Manifest { upgrade, ..filled };
-    manifest.write(&unfinished).map_err(failed)?;
-    let dir = lock.finish(&unfinished, name).map_err(failed)?;
-    Ok((Backup { at: Target::Directory(dir), manifest }, start))
+    let new = lock.begin(name).map_err(failed)?;
+    let (filled, start) = fill(source, &new.path(), progress)?;
+    let backup = new.finish(Manifest { upgrade, ..filled }).map_err(failed)?;
+    Ok((backup, start))
 }
 
 /// Copies the database and the key, and flushes them. Returns their manifest, and the start of a chain that continues from
@@ -246,8 +254,14 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
         return Err(BackupError::Corrupt(cause.to_owned()));
     }
     crate::files::copy(&data_dir::key(source.dir), &key).map_err(failed)?;
+    if source.checks_key && !Keys::open(&key).is_ok_and(|keys| lifecycle::fits(&keys, &sound.key_check)) {
+        let from = data_dir::key(source.dir);
+        let cause =
+            format!("{} is not the key of this site any more: a copy with it would open nothing", from.display());
+        return Err(BackupError::Corrupt(cause));
+    }
     let mut files = std::collections::BTreeMap::new();
-    for path in [database, key] {
+    for (file, path) in [(SiteFile::Database, database), (SiteFile::Key, key)] {
         std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
         let all = std::fs::metadata(&path).map_err(failed)?.len();
         let (mut done, mut pace) = (0, Pace::begin());
@@ -259,11 +273,10 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
             progress("hashing", done, all);
         };
         let digest = FileDigest::of(&path, &mut hashed);
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        files.insert(name, digest.map_err(failed)?);
+        files.insert(file, digest.map_err(failed)?);
     }
     let chain =
-        start.as_mut().map(|start| origin(start, &data_dir::database(dir), source.now)).transpose().map_err(failed)?;
+        start.as_mut().map(|start| origin(start, &data_dir::database(dir), source)).transpose().map_err(failed)?;
     let version = crate::VERSION.to_owned();
     let audit = sound.audit.as_ref().map(AuditHead::of);
     let encrypted = Default::default();
@@ -287,11 +300,12 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
 
 /// Where the ticks behind a copy begin. Before the first write of this process the WAL position has no moment, and that of
 /// the copy stands for it.
-fn origin(start: &mut ChainStart, database: &Path, now: i64) -> io::Result<ChainOrigin> {
+fn origin(start: &mut ChainStart, database: &Path, source: &Source) -> io::Result<ChainOrigin> {
     start.sums = PageSums::of_file(database)?;
     let begin = &start.followed.begin;
-    let moment = if begin.moment == 0 { now } else { begin.moment };
-    Ok(ChainOrigin::of(&start.lineage, moment, &begin.position, &start.sums))
+    let moment = if begin.moment == 0 { source.now } else { begin.moment };
+    let bytes_max = source.unconfirmed_bytes_max.unwrap_or_default();
+    Ok(ChainOrigin::of(&start.lineage, moment, &begin.position, &start.sums, bytes_max))
 }
 
 /// Pruning keeps the backup that a drill restored last, and all whose age the clock may be wrong about.
@@ -323,3 +337,6 @@ pub(crate) fn check_space(bytes: u64, dir: &Path) -> Result<(), String> {
         megabytes(needed)
     ))
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,7 @@ use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::ops::erasure;
+use crate::ops::outside::Dir;
 use crate::ops::replication::replay::{Replay, Replayed};
 use crate::site::Site;
 use crate::store::Write;
@@ -107,7 +108,8 @@ pub(crate) fn unpack(
     }
     make_dir(dir).map_err(failed)?;
     check_space(backup.manifest.bytes(), dir)?;
-    backup.copy_to(dir, keys, &mut |done, all| progress("restoring", done, all))?;
+    let into = Dir::root(dir).map_err(failed)?;
+    backup.copy_to(&into, keys, &mut |done, all| progress("restoring", done, all))?;
     DataDir::lock(dir).map_err(|error| match error {
         LockError::InUse => format!("another restore works in {}: wait for it", dir.display()),
         LockError::Unusable(text) => text,
@@ -219,7 +221,8 @@ pub(crate) fn erased_since(data_dir: &DataDir, backup: &Backup, config: &Config)
         false => Vec::new(),
     };
     let own = data_dir.dir().join("backups");
-    let backup_stores = [Some(own.as_path()), backup.at.path().and_then(Path::parent)];
+    let at = backup.at.path();
+    let backup_stores = [Some(own.as_path()), at.as_deref().and_then(Path::parent)];
     for backup_store in backup_stores.into_iter().flatten() {
         known.extend(tombstones::list(backup_store, site_id)?);
     }

@@ -1,15 +1,18 @@
 //! The tombstones of erased members, in a file beside the backups. Lines are only ever added, and hold numbers and moments
 //! alone. When the database is lost, they keep a restored backup from bringing an erased member back.
 
+use super::manifest::MOMENT_MAX;
+use crate::ops::outside::Dir;
+use crate::ops::outside::object::Object;
+use crate::ops::replication::target::Target;
 use crate::store::queries::erasure::Tombstone;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-pub(crate) const NAME: &str = "erased.jsonl";
+/// The number of a member, at most: all of them are numbers of JSON too.
+const MEMBER_ID_MAX: i64 = 1 << 53;
 
 #[derive(Serialize, Deserialize)]
 struct Line {
@@ -19,6 +22,13 @@ struct Line {
     erased_at: i64,
 }
 
+impl Line {
+    fn is_possible(&self) -> bool {
+        let is_moment = |moment: i64| (0..=MOMENT_MAX).contains(&moment);
+        (1..=MEMBER_ID_MAX).contains(&self.member_id) && is_moment(self.join_date) && is_moment(self.erased_at)
+    }
+}
+
 /// The tombstones of a site in a backup store. A line that a crash cut off is passed over. The error is one line: the file is
 /// there and cannot be read.
 pub(crate) fn list(backup_store: &Path, site_id: &str) -> Result<BTreeSet<Tombstone>, String> {
@@ -26,14 +36,13 @@ pub(crate) fn list(backup_store: &Path, site_id: &str) -> Result<BTreeSet<Tombst
 }
 
 fn read(backup_store: &Path) -> Result<String, String> {
-    let path = backup_store.join(NAME);
-    match crate::files::read(&path) {
+    match Target::directory(backup_store.to_owned()).read(Object::Erased) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         Err(e) => Err(format!(
-            "cannot read who was erased, in {}: {e}; without that list they would come back: mend the disk, or move the file \
-             away",
-            path.display()
+            "cannot read who was erased, in {}/{}: {e}; without that list they would come back: mend the disk, or move the              file away",
+            backup_store.display(),
+            Object::Erased
         )),
     }
 }
@@ -42,19 +51,19 @@ fn read(backup_store: &Path) -> Result<String, String> {
 pub(crate) fn parse(text: &str, site_id: &str) -> BTreeSet<Tombstone> {
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
     lines
-        .filter(|line| line.site_id == site_id)
+        .filter(|line| line.site_id == site_id && line.is_possible())
         .map(|Line { member_id, join_date, erased_at, .. }| Tombstone { member_id, join_date, erased_at })
         .collect()
 }
 
 /// Adds the tombstones that a backup store does not have yet, and flushes them.
 pub(crate) fn add(backup_store: &Path, site_id: &str, all: &[Tombstone]) -> io::Result<()> {
-    let path = backup_store.join(NAME);
     let Some(text) = missing(&read(backup_store).map_err(io::Error::other)?, site_id, all) else { return Ok(()) };
-    let mut file = crate::files::open_with(OpenOptions::new().create(true).append(true).mode(0o600), &path)?;
+    let dir = Dir::root(backup_store)?;
+    let mut file = dir.append(&Object::Erased.to_string())?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    std::fs::File::open(backup_store)?.sync_all()
+    dir.flush()
 }
 
 /// The lines to add to the text so that it has all tombstones; `None`: it has.
@@ -86,14 +95,25 @@ mod tests {
         add(dir.path(), "cd", &[MARK]).unwrap();
         assert_eq!(list(dir.path(), "ab").unwrap(), BTreeSet::from([JANE, MARK]));
         assert_eq!(list(dir.path(), "cd").unwrap(), BTreeSet::from([MARK]));
-        assert_eq!(std::fs::read_to_string(dir.path().join(NAME)).unwrap().lines().count(), 3);
+        assert_eq!(std::fs::read_to_string(dir.path().join(Object::Erased.to_string())).unwrap().lines().count(), 3);
+    }
+
+    #[test]
+    fn numbers_that_no_site_gives_are_passed_over() {
+        let with = |member_id, join_date, erased_at| {
+            let line = Line { site_id: "ab".to_owned(), member_id, join_date, erased_at };
+            parse(&serde_json::to_string(&line).unwrap(), "ab").len()
+        };
+        assert_eq!(with(7, 100, 900), 1);
+        let odd = [with(0, 1, 1), with(i64::MAX, 1, 1), with(-7, 1, 1), with(7, -1, 1), with(7, 1, i64::MAX)];
+        assert_eq!(odd, [0; 5]);
     }
 
     #[test]
     fn a_line_that_was_cut_off_spoils_no_other() {
         let dir = tempfile::tempdir().unwrap();
         add(dir.path(), "ab", &[JANE]).unwrap();
-        let path = dir.path().join(NAME);
+        let path = dir.path().join(Object::Erased.to_string());
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{text}{}", &text[..text.len() / 2])).unwrap();
         add(dir.path(), "ab", &[JANE, MARK]).unwrap();
@@ -104,7 +124,7 @@ mod tests {
     fn a_flipped_bit_spoils_no_other_line_and_a_list_that_cannot_be_read_is_not_empty() {
         let dir = tempfile::tempdir().unwrap();
         add(dir.path(), "ab", &[JANE, MARK]).unwrap();
-        let path = dir.path().join(NAME);
+        let path = dir.path().join(Object::Erased.to_string());
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[5] |= 0x80;
         std::fs::write(&path, bytes).unwrap();
@@ -112,7 +132,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
         let refused = list(dir.path(), "ab").unwrap_err();
-        assert!(refused.contains("who was erased") && refused.contains(NAME), "{refused}");
+        assert!(refused.contains("who was erased") && refused.contains("erased.jsonl"), "{refused}");
         assert!(add(dir.path(), "ab", &[JANE]).is_err());
     }
 }

@@ -2,12 +2,10 @@
 
 use super::manifest::FileDigest;
 use crate::config::recipient::{LACKING, Recipient};
+use crate::ops::outside::object::Object;
 use crate::ops::replication::target::Target;
 use std::io::{self, Read, Write};
 use std::path::Path;
-
-/// The suffix of an encrypted file's name.
-pub(crate) const SUFFIX: &str = ".age";
 
 /// Secret keys that open encrypted backups: none in this build.
 pub(crate) enum Identities {}
@@ -39,11 +37,26 @@ impl Identities {
     pub(crate) fn decrypt(
         &self,
         _: &Target,
-        _: &str,
+        _: Object,
+        _: u64,
         _: &mut dyn Write,
         _: &mut dyn FnMut(u64),
-    ) -> Result<FileDigest, String> {
+    ) -> Result<FileDigest, DecryptError> {
         match *self {}
+    }
+}
+
+/// Why a file is not decrypted, in one line.
+pub(crate) enum DecryptError {
+    /// The file ends before its end.
+    Cut(String),
+    Failed(String),
+}
+
+impl DecryptError {
+    pub(crate) fn into_text(self) -> String {
+        let (DecryptError::Cut(text) | DecryptError::Failed(text)) = self;
+        text
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::backup_store::{Backup, BackupStore};
 use super::manifest::Upgrade;
-use super::{BackupError, Progress, Source, add, check_space, file_stamp, local_store, prune_exceptions};
+use super::{BackupError, Progress, Source, add, backup_name, check_space, local_store, prune_exceptions};
 use crate::clock::Clock;
 use crate::store::Store;
 use crate::store::engine::copy::{self, CheckSpeed};
@@ -41,15 +41,21 @@ pub(crate) fn run(
 fn back_up(data_dir: &DataDir, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Backup, String> {
     let now = clock.now();
     let store = Store::open(&data_dir.database(), true)?;
-    let source =
-        Source { store: &store, dir: data_dir.dir(), now, unconfirmed_bytes_max: None, speed: CheckSpeed::Full };
+    let source = Source {
+        store: &store,
+        dir: data_dir.dir(),
+        now,
+        unconfirmed_bytes_max: None,
+        speed: CheckSpeed::Full,
+        checks_key: false,
+    };
     progress("checking", 0, 1);
     copy::check_live(&store).map_err(|e| format!("{e}; `tunneldesk restore` brings back a backup"))?;
     let backup_store = local_store(data_dir.dir());
-    let lock = backup_store.lock()?;
+    let lock = backup_store.lock_own()?;
     check_space(COPIES * source.bytes(), backup_store.dir())?;
     let upgrade = Upgrade { from_version: version_of(&backup_store, older), to_schema: migrate::latest() };
-    let name = format!("{}-schema-{}", file_stamp(now), older.schema);
+    let name = backup_name(now, &format!("-schema-{}", older.schema));
     let (backup, _) = add(&source, &lock, &name, Some(upgrade), progress).map_err(BackupError::into_cause)?;
     // An upgrade that fails at each start must not fill the disk.
     lock.prune(now, &prune_exceptions(data_dir.dir(), clock)).map_err(|e| super::write_error(&backup_store, &e))?;

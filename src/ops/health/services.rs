@@ -121,7 +121,7 @@ pub(crate) fn off_site_backup(site: &Site) -> Fact {
         (Some(_), None) => State::Alarm,
         (None, _) => State::Ok,
     };
-    if state == State::Ok && target.path().is_some_and(|dir| is_same_disk(&site.config.data, dir)) {
+    if state == State::Ok && target.path().is_some_and(|dir| is_same_disk(&site.config.data, &dir)) {
         let text = text.followed_by([Text::new("health.second_place.same_disk")]);
         return Fact::judged("second_place", State::Warning, text, Text::new("health.second_place.next_first"));
     }

@@ -67,7 +67,7 @@ impl Replicator<'_> {
         let (target, bytes) = (self.off_site.target().clone(), self.bytes());
         let local_store = backup::local_store(&self.site.config.data).dir().to_owned();
         let probe = move || {
-            target.path().map_or(Ok(()), |dir| mount::check(&local_store, dir))?;
+            target.path().map_or(Ok(()), |dir| mount::check(&local_store, &dir))?;
             target.probe(bytes)
         };
         let probed = self.off_site.send(TICK_TIME_MAX, probe);

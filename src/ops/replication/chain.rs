@@ -4,30 +4,29 @@ use super::target::{StoredFile, Target, Written};
 use super::tick::{Lineage, PageSums, Tick};
 use crate::config::recipient::Recipient;
 use crate::ops::backup::backup_store::Backup;
-use crate::ops::backup::encrypted::SUFFIX;
-use crate::ops::backup::manifest;
+use crate::ops::outside::object::{FolderName, Object};
 use crate::store::Store;
 use crate::store::engine::capture::{End, Position};
 use crate::store::engine::copy::Followed;
 use crate::store::engine::wal_read::WalReader;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-const TICK: &str = ".tick";
-pub(crate) const TICKS: &str = "ticks";
 /// How long ticks are kept: any second of that time can be restored.
 pub(crate) const TICKS_KEPT_SECONDS: i64 = 86_400;
 
 /// The directory of the ticks behind a base.
 pub(crate) fn ticks_of(base: &Target) -> Target {
-    base.within(TICKS)
+    base.within(FolderName::Ticks)
 }
 
-/// The number and name of each tick, in order.
-pub(crate) fn list(ticks: &Target) -> io::Result<Vec<(u64, String)>> {
-    let number = |name: &str| name.strip_suffix(SUFFIX).unwrap_or(name).strip_suffix(TICK)?.parse::<u64>().ok();
-    let names = ticks.list()?.into_iter();
-    let mut ticks: Vec<_> = names.filter_map(|name| Some((number(&name)?, name))).collect();
+/// The number of each tick, and whether it is encrypted, in order.
+pub(crate) fn list(ticks: &Target) -> io::Result<Vec<(u64, bool)>> {
+    let tick = |object| match object {
+        Object::Tick { number, is_sealed } => Some((number, is_sealed)),
+        _ => None,
+    };
+    let mut ticks: Vec<_> = ticks.list()?.into_iter().filter_map(tick).collect();
     ticks.sort_unstable();
     Ok(ticks)
 }
@@ -62,13 +61,13 @@ pub(crate) struct Chain {
     /// The file of the last confirmed tick, or the manifest of the base.
     last: StoredFile,
     /// The tick on its way, which is written again until it is confirmed.
-    pending: Option<(End, Arc<Tick>, Arc<Written>)>,
+    pending: Option<(End, Arc<Tick>, Arc<Mutex<Written>>)>,
 }
 
 /// A tick on its way to the off-site target.
 pub(crate) struct PendingTick {
     tick: Arc<Tick>,
-    written: Arc<Written>,
+    written: Arc<Mutex<Written>>,
     base: Target,
     last: StoredFile,
 }
@@ -88,8 +87,8 @@ impl Chain {
     /// `base`: the off-site copy of the base.
     pub(crate) fn new(start: ChainStart, base: &Backup) -> Chain {
         let (at, read) = (base.at.clone(), start.followed.begin.position);
-        let last =
-            StoredFile { at: at.clone(), name: manifest::NAME.to_owned(), bytes: base.manifest.text().len() as u64 };
+        let bytes = base.manifest.text().len() as u64;
+        let last = StoredFile { at: at.clone(), object: Object::Manifest, bytes };
         Chain { start, base: at, number: 0, read, last, pending: None }
     }
 
@@ -156,9 +155,8 @@ impl PendingTick {
     }
 
     fn write(&self, wal: &WalReader, recipient: Option<&Recipient>) -> io::Result<StoredFile> {
-        let suffix = if recipient.is_some() { SUFFIX } else { "" };
-        let name = format!("{:010}{TICK}{suffix}", self.tick.head.number);
-        ticks_of(&self.base).put(&name, &self.written, &mut |to| match recipient {
+        let object = Object::Tick { number: self.tick.head.number, is_sealed: recipient.is_some() };
+        ticks_of(&self.base).put(object, &self.written, &mut |to| match recipient {
             Some(recipient) => recipient.seal(to, &mut |to| self.tick.write(wal, to)),
             None => self.tick.write(wal, to),
         })

@@ -1,6 +1,7 @@
 //! Injected faults of the off-site copy, by which tests show that they notice a loss. In debug builds alone.
 
 use super::Replica;
+use crate::ops::outside::FOLLOWS_LINKS;
 use crate::site::Site;
 use std::sync::atomic::Ordering;
 
@@ -11,6 +12,8 @@ pub(crate) enum Fault {
     Gate,
     /// A tick counts as confirmed without being sent.
     Confirmation,
+    /// Files outside are opened through links.
+    Links,
 }
 
 impl Fault {
@@ -19,7 +22,8 @@ impl Fault {
         match name {
             "gate" => Ok(Fault::Gate),
             "confirmation" => Ok(Fault::Confirmation),
-            _ => Err("must be gate or confirmation".to_owned()),
+            "links" => Ok(Fault::Links),
+            _ => Err("must be gate, confirmation or links".to_owned()),
         }
     }
 
@@ -28,6 +32,7 @@ impl Fault {
         match self {
             Fault::Gate => site.store.writer().capture.disable_gate(),
             Fault::Confirmation => site.state::<Replica>().confirms_unsent.store(true, Ordering::Release),
+            Fault::Links => FOLLOWS_LINKS.store(true, Ordering::Relaxed),
         }
     }
 }

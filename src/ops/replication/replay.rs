@@ -2,23 +2,27 @@
 
 use super::chain::{list, ticks_of};
 use super::target::Target;
-use super::tick::{Lineage, PageSums, ReadTick};
+use super::tick::{Lineage, NoTick, PageSums, ReadTick};
 use crate::ops::backup::backup_store::Backup;
-use crate::ops::backup::encrypted::{Identities, SUFFIX};
+use crate::ops::backup::encrypted::{DecryptError, Identities};
 use crate::ops::backup::manifest::ChainOrigin;
+use crate::ops::outside::object::Object;
 use crate::store::engine::wal_read::PAGE_BYTES;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+
+/// What a tick may have beside pages of the log: its own head, its digest, and its encryption.
+const SPARE_BYTES: u64 = 1024 * 1024;
 
 /// The ticks behind a base that a restore replays.
 #[derive(Debug, Clone)]
 pub(crate) struct Replay {
     origin: ChainOrigin,
     at: Target,
-    /// The numbers and names of the ticks, in order.
-    ticks: Vec<(u64, String)>,
+    /// The numbers of the ticks, in order, and whether they are encrypted.
+    ticks: Vec<(u64, bool)>,
     /// The last second to replay; `None`: all ticks.
     until: Option<i64>,
     /// The origin of the next chain.
@@ -42,14 +46,21 @@ pub(crate) struct Replayed {
 
 impl Replay {
     /// The ticks behind the off-site copy of a base. `None`: the backup is the base of no chain. The error is one line: the
-    /// ticks cannot be listed.
-    pub(crate) fn of(base: &Backup, copy: &Target, until: Option<i64>) -> Result<Option<Replay>, String> {
+    /// ticks cannot be listed. `is_sealed`: only encrypted ticks count, because the site encrypts what is off site.
+    pub(crate) fn of(
+        base: &Backup,
+        copy: &Target,
+        until: Option<i64>,
+        is_sealed: bool,
+    ) -> Result<Option<Replay>, String> {
         let Some(origin) = base.manifest.chain.clone() else { return Ok(None) };
         let at = ticks_of(copy);
-        let ticks = match list(&at) {
+        let mut ticks = match list(&at) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
             listed => listed.map_err(|e| format!("cannot read {at}: {e}"))?,
         };
+        let only_sealed = is_sealed || base.is_encrypted();
+        ticks.retain(|(_, is_sealed)| *is_sealed || !only_sealed);
         Ok(Some(Replay { origin, at, ticks, until, next: None }))
     }
 
@@ -60,7 +71,7 @@ impl Replay {
 
     /// Whether ticks are encrypted.
     pub(crate) fn is_encrypted(&self) -> bool {
-        self.ticks.iter().any(|(_, name)| name.ends_with(SUFFIX))
+        self.ticks.iter().any(|(_, is_sealed)| *is_sealed)
     }
 
     /// Writes the ticks over the unpacked base, and flushes it. A damaged or missing tick ends the replay before it. The error is
@@ -79,10 +90,12 @@ impl Replay {
         let file = File::options().read(true).write(true).open(database).map_err(failed)?;
         let mut done = Replayed { moment: self.origin.moment, ..Replayed::default() };
         let mut is_whole = true;
-        for (number, name) in &self.ticks {
-            let tick = match self.open(*number, done.ticks + 1, name, keys, &sums) {
+        for (nth, (number, is_sealed)) in self.ticks.iter().enumerate() {
+            let tick = match self.open(*number, done.ticks + 1, *is_sealed, keys, &sums) {
                 Ok(tick) => tick,
-                Err(trouble) => {
+                // Its writer was interrupted: nothing in it was ever confirmed.
+                Err(OpenError::Cut(_)) if nth + 1 == self.ticks.len() => break,
+                Err(OpenError::Cut(trouble) | OpenError::Damaged(trouble)) => {
                     done.trouble = Some(trouble);
                     break;
                 }
@@ -94,7 +107,8 @@ impl Replay {
             write(&file, &tick).map_err(failed)?;
             tick.apply_to(&mut sums);
             if sums.whole() != tick.head.after {
-                return Err(format!("{} does not lead to the checksum in its head", self.at.within(name)));
+                let object = Object::Tick { number: *number, is_sealed: *is_sealed };
+                return Err(format!("{} does not lead to the checksum in its head", self.at.shown(object)));
             }
             (done.ticks, done.moment) = (*number, tick.head.moment);
             progress(done.ticks, self.ticks.len() as u64);
@@ -115,29 +129,53 @@ impl Replay {
         &self,
         number: u64,
         wanted: u64,
-        name: &str,
+        is_sealed: bool,
         keys: Option<&Identities>,
         sums: &PageSums,
-    ) -> Result<ReadTick, String> {
-        let shown = self.at.within(name);
+    ) -> Result<ReadTick, OpenError> {
+        let object = Object::Tick { number, is_sealed };
+        let shown = self.at.shown(object);
         if number != wanted {
-            return Err(format!("tick {wanted} is missing"));
+            return Err(OpenError::Damaged(format!("tick {wanted} is missing")));
         }
-        let mut bytes = Vec::new();
-        match (name.ends_with(SUFFIX), keys) {
-            (false, _) => {
-                let read = self.at.open(name).and_then(|mut file| file.read_to_end(&mut bytes));
-                read.map_err(|e| format!("cannot read {shown}: {e}"))?;
-            }
-            (true, Some(keys)) => _ = keys.decrypt(&self.at, name, &mut bytes, &mut |_| ())?,
-            (true, None) => return Err(format!("{shown} is encrypted: give --identity FILE")),
-        }
-        let tick = ReadTick::parse(bytes).ok_or_else(|| format!("{shown} is damaged"))?;
+        let bytes = match (is_sealed, keys) {
+            (false, _) => self.read(object).map_err(|e| OpenError::Damaged(format!("cannot read {shown}: {e}")))?,
+            (true, Some(keys)) => self.decrypt(object, keys)?,
+            (true, None) => return Err(OpenError::Damaged(format!("{shown} is encrypted: give --identity FILE"))),
+        };
+        let tick = ReadTick::parse(bytes).map_err(|why| match why {
+            NoTick::Cut => OpenError::Cut(format!("{shown} is damaged")),
+            NoTick::Damaged => OpenError::Damaged(format!("{shown} is damaged")),
+        })?;
         let continues = tick.head.lineage == self.origin.lineage()
             && tick.head.number == number
-            && tick.head.before == sums.whole();
-        continues.then_some(tick).ok_or_else(|| format!("{shown} does not continue from the one before"))
+            && tick.head.before == sums.whole()
+            && tick.head.fits(sums.pages());
+        let unfit = || OpenError::Damaged(format!("{shown} does not continue from the one before"));
+        continues.then_some(tick).ok_or_else(unfit)
     }
+
+    fn read(&self, object: Object) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.at.open(object, self.origin.tick_bytes_max())?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn decrypt(&self, object: Object, keys: &Identities) -> Result<Vec<u8>, OpenError> {
+        let mut bytes = Vec::new();
+        match keys.decrypt(&self.at, object, self.origin.tick_bytes_max(), &mut bytes, &mut |_| ()) {
+            Ok(_) => Ok(bytes),
+            Err(DecryptError::Cut(text)) => Err(OpenError::Cut(text)),
+            Err(DecryptError::Failed(text)) => Err(OpenError::Damaged(text)),
+        }
+    }
+}
+
+/// Why a tick is not replayed, in one line.
+enum OpenError {
+    /// The file ends before its end.
+    Cut(String),
+    Damaged(String),
 }
 
 /// Writes the pages of a tick over a database, and sets its size.
@@ -152,8 +190,10 @@ impl ChainOrigin {
         moment: i64,
         end: &crate::store::engine::capture::Position,
         sums: &PageSums,
+        unconfirmed_bytes_max: u64,
     ) -> ChainOrigin {
         ChainOrigin {
+            tick_bytes_max: Some(SPARE_BYTES + 2 * unconfirmed_bytes_max),
             lineage: crate::keys::hex(lineage),
             moment,
             salt: crate::keys::hex(&end.salt),
@@ -162,6 +202,10 @@ impl ChainOrigin {
             pages: sums.pages(),
             checksum: format!("{:016x}", sums.whole()),
         }
+    }
+
+    fn tick_bytes_max(&self) -> u64 {
+        self.tick_bytes_max.unwrap_or(u64::MAX)
     }
 
     /// Zeros if it is not hex, which no tick bears.

@@ -15,6 +15,11 @@ use std::path::Path;
 const MAGIC: &[u8; 8] = b"tdtick01";
 const HEAD_BYTES: usize = 80;
 const DIGEST_BYTES: usize = 32;
+/// What a page takes in a tick.
+const ENTRY_BYTES: u64 = 4 + PAGE_BYTES as u64;
+/// A file grows by the pages that a tick holds, and by pages that were free again when it was written. SQLite lists those on
+/// pages that it writes, fewer than so many on each.
+const FREE_PAGES_LISTED_MAX: u64 = PAGE_BYTES as u64 / 4;
 static CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_GO_ISO);
 
 /// The random id of a chain, in every tick of it.
@@ -126,6 +131,17 @@ impl Head {
         bytes
     }
 
+    /// The size of the tick's file.
+    fn file_bytes(&self) -> u64 {
+        HEAD_BYTES as u64 + u64::from(self.count) * ENTRY_BYTES + DIGEST_BYTES as u64
+    }
+
+    /// Whether a file of so many pages can have so many after the tick.
+    pub(crate) fn fits(&self, pages: u32) -> bool {
+        let growth = (u64::from(self.count) + 1) * FREE_PAGES_LISTED_MAX;
+        (1..=u64::from(pages) + growth).contains(&u64::from(self.size))
+    }
+
     fn parse(bytes: &[u8]) -> Option<Head> {
         let bytes = bytes.get(..HEAD_BYTES)?;
         let half = |at: usize| Some(u32::from_be_bytes(bytes[at..at + 4].try_into().ok()?));
@@ -175,7 +191,7 @@ impl Tick {
 
     /// The size of the written tick.
     pub(crate) fn bytes(&self) -> u64 {
-        (HEAD_BYTES + self.changes.pages.len() * (4 + PAGE_BYTES) + DIGEST_BYTES) as u64
+        self.head.file_bytes()
     }
 
     /// Updates the sums to those after the tick.
@@ -210,15 +226,32 @@ pub(crate) struct ReadTick {
     bytes: Vec<u8>,
 }
 
+/// Why bytes are no tick.
+#[derive(Debug, PartialEq)]
+pub(crate) enum NoTick {
+    /// The beginning of one.
+    Cut,
+    Damaged,
+}
+
 impl ReadTick {
-    /// `None`: truncated, damaged, or no tick.
-    pub(crate) fn parse(bytes: Vec<u8>) -> Option<ReadTick> {
-        let head = Head::parse(&bytes)?;
-        let (text, digest) = bytes.split_at_checked(bytes.len().checked_sub(DIGEST_BYTES)?)?;
-        let is_whole = text.len() == HEAD_BYTES + head.count as usize * (4 + PAGE_BYTES)
-            && *Sha256::digest(text) == *digest
-            && head.size > 0;
-        is_whole.then_some(ReadTick { head, bytes })
+    pub(crate) fn parse(bytes: Vec<u8>) -> Result<ReadTick, NoTick> {
+        let cut = |is_cut: bool| if is_cut { NoTick::Cut } else { NoTick::Damaged };
+        let head = Head::parse(&bytes).ok_or(cut(bytes.len() < HEAD_BYTES))?;
+        let length = bytes.len() as u64;
+        if length != head.file_bytes() {
+            return Err(cut(length < head.file_bytes()));
+        }
+        let (text, digest) = bytes.split_at(bytes.len() - DIGEST_BYTES);
+        if *Sha256::digest(text) != *digest {
+            return Err(NoTick::Damaged);
+        }
+        let tick = ReadTick { head, bytes };
+        let is_rising = tick.pages().try_fold(0, |last, (page, _)| (page > last).then_some(page));
+        match is_rising {
+            Some(last) if last <= tick.head.size && tick.head.size > 0 => Ok(tick),
+            _ => Err(NoTick::Damaged),
+        }
     }
 
     /// The bytes of the file.
@@ -278,13 +311,34 @@ mod tests {
         };
         let mut bytes = [&head.bytes()[..], &7_u32.to_be_bytes(), &[5; PAGE_BYTES]].concat();
         bytes.extend(Sha256::digest(&bytes));
-        let read = ReadTick::parse(bytes.clone()).unwrap();
+        let read = ReadTick::parse(bytes.clone()).ok().unwrap();
         assert_eq!((&read.head, read.pages().next().unwrap()), (&head, (7, &[5; PAGE_BYTES][..])));
         for bit in (0..bytes.len() * 8).step_by(61) {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(ReadTick::parse(flipped).is_none(), "bit {bit}");
+            assert!(ReadTick::parse(flipped).is_err(), "bit {bit}");
         }
-        assert!((0..bytes.len()).step_by(97).all(|short| ReadTick::parse(bytes[..short].to_vec()).is_none()));
+        let cut = |length: usize| ReadTick::parse(bytes[..length].to_vec()).err();
+        assert!((0..bytes.len()).step_by(97).all(|length| cut(length) == Some(NoTick::Cut)));
+    }
+
+    #[test]
+    fn a_tick_has_only_pages_of_its_file_and_makes_no_file_larger_than_a_second_can() {
+        let tick = |size, pages: &[u32]| {
+            let (end, count) = (Position::default(), pages.len() as u32);
+            let head = Head { lineage: [0; 16], number: 1, moment: 7, size, count, before: 1, after: 2, end };
+            let entry = |page: &u32| [&page.to_be_bytes()[..], &[5; PAGE_BYTES]].concat();
+            let mut bytes = head.bytes().to_vec();
+            pages.iter().for_each(|page| bytes.extend(entry(page)));
+            bytes.extend(Sha256::digest(&bytes));
+            ReadTick::parse(bytes)
+        };
+        assert!(tick(9, &[1, 7, 9]).is_ok());
+        for odd in [tick(9, &[0]), tick(9, &[10]), tick(9, &[7, 7]), tick(9, &[7, 1]), tick(0, &[])] {
+            assert_eq!(odd.err(), Some(NoTick::Damaged));
+        }
+        let fits = |size, pages| tick(size, &[1]).ok().unwrap().head.fits(pages);
+        assert!(fits(3, 9) && fits(2_000, 9) && fits(u32::MAX, u32::MAX));
+        assert!(!fits(4_000, 9) && !fits(4_000_000_000, 1_000));
     }
 }

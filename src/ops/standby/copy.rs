@@ -150,7 +150,7 @@ impl Copy {
             let mut bytes = Vec::new();
             (&mut journal).take(u64::from_be_bytes(length)).read_to_end(&mut bytes)?;
             // A truncated or damaged tick was never confirmed.
-            let Some(tick) = ReadTick::parse(bytes) else { break };
+            let Ok(tick) = ReadTick::parse(bytes) else { break };
             if tick.head.number != self.number + 1 || hex(&tick.head.lineage) != self.state.lineage {
                 break;
             }
@@ -169,10 +169,11 @@ impl Copy {
     /// Flushes the next tick to the journal. The error is one line, and the copy is unchanged.
     pub(crate) fn take(&mut self, bytes: Vec<u8>) -> Result<(), String> {
         let length = bytes.len() as u64;
-        let tick = ReadTick::parse(bytes).ok_or("a tick came damaged")?;
+        let tick = ReadTick::parse(bytes).map_err(|_| "a tick came damaged")?;
         let continues = tick.head.number == self.number + 1
             && hex(&tick.head.lineage) == self.state.lineage
-            && tick.head.before == self.sums.whole();
+            && tick.head.before == self.sums.whole()
+            && tick.head.fits(self.sums.pages());
         if !continues {
             return Err("a tick does not continue from the one before".to_owned());
         }

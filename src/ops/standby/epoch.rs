@@ -2,14 +2,14 @@
 //! it. A site that was never promoted has epoch 0.
 
 use crate::keys::{hex, random, unhex};
-use crate::ops::backup::backup_store;
+use crate::ops::outside::object::{FolderName, Object, SiteId};
 use crate::ops::replication::target::{Target, Written};
 use crate::site::Site;
 use crate::store::engine::data_dir;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,8 +20,8 @@ const FENCED: &str = "replaced.json";
 pub(crate) const EPOCH_MAX: i64 = 9_999;
 /// The random bytes in an epoch's file, which has them in hex.
 const CONTENT_BYTES: usize = 16;
-/// More is read of no epoch's file.
-const CONTENT_BYTES_MAX: u64 = 64;
+/// Invalid files of epochs that are passed over in a bucket, at most: each costs two requests.
+const INVALID_MAX: u64 = 4;
 /// Epochs that one promotion tries to claim, at most.
 const CLAIMS_MAX: u64 = 100;
 
@@ -128,48 +128,76 @@ pub(super) fn fence(site: &Site, epoch: u64, by: &str) {
 }
 
 /// The folder of a site's epochs on the off-site target.
-fn folder_of(site_id: &str) -> String {
-    format!("epochs-{site_id}")
-}
-
-fn name_of(epoch: u64) -> String {
-    format!("{epoch:010}")
+fn folder_of(target: &Target, site_id: &str) -> io::Result<Target> {
+    let site = SiteId::parse(site_id).ok_or_else(|| io::Error::other("the site has an odd id"))?;
+    Ok(target.within(FolderName::Epochs(site)))
 }
 
 /// An epoch of a site on the off-site target that is higher than `own`. `None`: there is none.
 pub(crate) fn find_higher(target: &Target, site_id: &str, own: u64) -> io::Result<Option<u64>> {
-    let epochs = target.within(&folder_of(site_id));
+    let epochs = folder_of(target, site_id)?;
     match target {
         Target::Directory(_) => Ok(Some(newest_in(&epochs)?).filter(|newest| *newest > own)),
         // One name is cheaper than a list, and no number is left out: see `claim`.
         Target::S3(_) => {
-            let name = name_of(own + 1);
-            let is_there = epochs.bytes_of(&name)?.is_some() && is_epoch(&epochs, &name)?;
-            Ok(Some(own + 1).filter(|_| is_there))
+            for epoch in own + 1..=own + INVALID_MAX {
+                match read_epoch(&epochs, epoch)? {
+                    EpochFile::Missing => return Ok(None),
+                    EpochFile::Valid(_) => return Ok(Some(epoch)),
+                    EpochFile::Invalid => {}
+                }
+            }
+            Ok(None)
         }
     }
 }
 
-/// Whether a file has the content of an epoch's file. A proxy, or another service at the store's address, may answer every
-/// request with success.
-fn is_epoch(epochs: &Target, name: &str) -> io::Result<bool> {
-    let mut text = String::new();
-    epochs.open(name)?.take(CONTENT_BYTES_MAX).read_to_string(&mut text)?;
-    Ok(unhex(&text).is_some_and(|bytes| bytes.len() == CONTENT_BYTES))
+/// What has the name of an epoch's file.
+enum EpochFile {
+    Missing,
+    /// What an interrupted promotion left, or something else: a proxy, or another service at the store's address, may answer
+    /// every request with success.
+    Invalid,
+    Valid(String),
 }
 
-/// The highest epoch; 0: there is none.
-fn newest_in(epochs: &Target) -> io::Result<u64> {
+fn read_epoch(epochs: &Target, epoch: u64) -> io::Result<EpochFile> {
+    let is_odd = |e: &io::Error| matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge);
+    if epochs.bytes_of(Object::Epoch(epoch))?.is_none() {
+        return Ok(EpochFile::Missing);
+    }
+    let bytes = match epochs.read(Object::Epoch(epoch)) {
+        Err(e) if is_odd(&e) => return Ok(EpochFile::Invalid),
+        read => read?,
+    };
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    let is_valid = unhex(&text).is_some_and(|bytes| bytes.len() == CONTENT_BYTES);
+    Ok(if is_valid { EpochFile::Valid(text) } else { EpochFile::Invalid })
+}
+
+/// The numbers that are taken, whatever has them.
+fn taken_in(epochs: &Target) -> io::Result<Vec<u64>> {
+    let number = |object| match object {
+        Object::Epoch(number) if (1..=EPOCH_MAX.unsigned_abs()).contains(&number) => Some(number),
+        _ => None,
+    };
     match epochs.list() {
-        Ok(names) => Ok(names
-            .iter()
-            .filter_map(|name| name.parse().ok())
-            .filter(|epoch| *epoch <= EPOCH_MAX.unsigned_abs())
-            .max()
-            .unwrap_or_default()),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(0),
+        Ok(objects) => Ok(objects.into_iter().filter_map(number).collect()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(e) => Err(e),
     }
+}
+
+/// The highest epoch with a valid file; 0: there is none.
+fn newest_in(epochs: &Target) -> io::Result<u64> {
+    let mut taken = taken_in(epochs)?;
+    taken.sort_unstable();
+    for epoch in taken.into_iter().rev() {
+        if let EpochFile::Valid(_) = read_epoch(epochs, epoch)? {
+            return Ok(epoch);
+        }
+    }
+    Ok(0)
 }
 
 /// Claims an epoch of a site on the off-site target: `epoch`, or a higher one where other machines have claimed it. Free lower
@@ -179,7 +207,7 @@ pub(crate) fn claim(target: &Target, site_id: &str, epoch: u64, content: &str) -
     let newest = newest_in(&epochs)?;
     let wanted = epoch.max(newest + 1);
     for epoch in newest + 1..wanted + CLAIMS_MAX {
-        if put_if_absent(&epochs, &name_of(epoch), content)? && epoch >= wanted {
+        if put_if_absent(&epochs, epoch, content)? && epoch >= wanted {
             return Ok(epoch);
         }
     }
@@ -195,11 +223,13 @@ pub(crate) fn catch_up(target: &Target, site_id: &str, epoch: u64, content: &str
         return Ok(Some(newest));
     }
     for missing in newest + 1..=epoch {
-        put_if_absent(&epochs, &name_of(missing), content)?;
+        put_if_absent(&epochs, missing, content)?;
     }
-    let mut there = Vec::new();
-    epochs.open(&name_of(epoch))?.take(2 * content.len() as u64).read_to_end(&mut there)?;
-    Ok(Some(epoch).filter(|_| there != content.as_bytes()))
+    match read_epoch(&epochs, epoch)? {
+        EpochFile::Valid(there) => Ok(Some(epoch).filter(|_| there != content)),
+        EpochFile::Missing => Err(io::Error::other("the epoch is not there any more")),
+        EpochFile::Invalid => Err(io::Error::other("something else has the name of the epoch: remove it")),
+    }
 }
 
 /// The folder of a site's epochs, once the target is known to take files.
@@ -207,34 +237,23 @@ fn writable(target: &Target, site_id: &str) -> io::Result<Target> {
     match target {
         // Shows whether the bucket keeps the first of two files of one name.
         Target::S3(store) => store.probe().map_err(io::Error::other)?,
-        Target::Directory(dir) if !dir.is_dir() => {
+        Target::Directory(place) if !place.path().is_dir() => {
             return Err(io::Error::other("it is not there: is it mounted?"));
         }
         Target::Directory(_) => {}
     }
-    Ok(target.within(&folder_of(site_id)))
+    folder_of(target, site_id)
 }
 
-/// Puts a file unless there is one of its name. Returns whether it did.
-fn put_if_absent(epochs: &Target, name: &str, content: &str) -> io::Result<bool> {
-    let put = match epochs {
-        Target::Directory(dir) => put_in_directory(dir, name, content),
-        Target::S3(_) => epochs.put(name, &Written::default(), &mut |to| to.write_all(content.as_bytes())).map(drop),
-    };
+/// Puts an epoch's file unless there is one of its name. Returns whether it did.
+fn put_if_absent(epochs: &Target, epoch: u64, content: &str) -> io::Result<bool> {
+    let put =
+        epochs.put(Object::Epoch(epoch), &Mutex::<Written>::default(), &mut |to| to.write_all(content.as_bytes()));
     match put {
-        Ok(()) => Ok(true),
+        Ok(_) => Ok(true),
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(e) => Err(e),
     }
-}
-
-fn put_in_directory(dir: &Path, name: &str, content: &str) -> io::Result<()> {
-    backup_store::make_dir(dir)?;
-    dir.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())?;
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(dir.join(name))?;
-    file.write_all(content.as_bytes())?;
-    file.sync_all()?;
-    File::open(dir)?.sync_all()
 }
 
 fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
@@ -270,7 +289,7 @@ mod tests {
     #[test]
     fn an_epoch_is_taken_once_and_a_higher_one_is_seen() {
         let dir = tempfile::tempdir().unwrap();
-        let target = Target::Directory(dir.path().to_owned());
+        let target = Target::directory(dir.path().to_owned());
         let higher = |site_id: &str, own| find_higher(&target, site_id, own).unwrap();
         assert_eq!(higher("ab", 0), None);
         let claim = |site_id: &str, epoch| claim(&target, site_id, epoch, &content()).unwrap();
@@ -278,7 +297,7 @@ mod tests {
         assert_eq!(claims, [1, 2, 3]);
         assert_eq!(claim("ab", 9), 9);
         assert_eq!([higher("ab", 8), higher("ab", 9), higher("cd", 0)], [Some(9), None, None]);
-        let names = target.within(&folder_of("ab")).list().unwrap();
+        let names = taken_in(&folder_of(&target, "ab").unwrap()).unwrap();
         assert_eq!(names.len(), 9, "no number is left out: {names:?}");
         std::thread::scope(|scope| {
             let claiming: Vec<_> = (0..4).map(|_| scope.spawn(|| claim("cd", 1))).collect();
@@ -290,19 +309,40 @@ mod tests {
     }
 
     #[test]
+    fn only_the_file_of_a_promotion_replaces_a_machine() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = Target::directory(dir.path().to_owned());
+        let find = || find_higher(&target, "ab", 0).unwrap();
+        let epochs = dir.path().join("epochs-ab");
+        std::fs::create_dir(&epochs).unwrap();
+        std::fs::write(epochs.join("0000000001"), "").unwrap();
+        std::fs::write(epochs.join("0000000002"), "<html>Welcome</html>").unwrap();
+        std::fs::write(epochs.join("0000000003"), "a".repeat(100_000)).unwrap();
+        std::fs::create_dir(epochs.join("0000000004")).unwrap();
+        std::os::unix::fs::symlink("/etc/hostname", epochs.join("0000000005")).unwrap();
+        std::fs::write(epochs.join("0000999999"), content()).unwrap();
+        assert_eq!(find(), None);
+        assert_eq!(claim(&target, "ab", 1, &content()).unwrap(), 6, "names that are taken are passed over");
+        assert_eq!(find(), Some(6));
+        std::fs::write(epochs.join("0000000001"), content()).unwrap();
+        assert_eq!(find(), Some(6));
+    }
+
+    #[test]
     fn an_epoch_that_could_not_be_written_is_written_later_and_loses_against_another_machines() {
         let dir = tempfile::tempdir().unwrap();
-        let target = Target::Directory(dir.path().join("second"));
-        assert!(claim(&target, "ab", 1, "a").unwrap_err().to_string().contains("mounted"), "a place that is away");
-        assert!(catch_up(&target, "ab", 1, "a").is_err() && !dir.path().join("second").exists());
+        let target = Target::directory(dir.path().join("second"));
+        let (a, b) = (content(), content());
+        assert!(claim(&target, "ab", 1, &a).unwrap_err().to_string().contains("mounted"), "a place that is away");
+        assert!(catch_up(&target, "ab", 1, &a).is_err() && !dir.path().join("second").exists());
         std::fs::create_dir(dir.path().join("second")).unwrap();
         for _ in 0..2 {
-            assert_eq!(catch_up(&target, "ab", 2, "a").unwrap(), None);
+            assert_eq!(catch_up(&target, "ab", 2, &a).unwrap(), None);
         }
         assert_eq!(find_higher(&target, "ab", 0).unwrap(), Some(2));
-        assert_eq!(catch_up(&target, "ab", 2, "b").unwrap(), Some(2));
-        assert_eq!(catch_up(&target, "ab", 1, "b").unwrap(), Some(2));
-        assert_eq!(catch_up(&target, "ab", 3, "b").unwrap(), None);
+        assert_eq!(catch_up(&target, "ab", 2, &b).unwrap(), Some(2));
+        assert_eq!(catch_up(&target, "ab", 1, &b).unwrap(), Some(2));
+        assert_eq!(catch_up(&target, "ab", 3, &b).unwrap(), None);
 
         let data = dir.path();
         let fenced_at = |epoch| {

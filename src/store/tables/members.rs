@@ -162,6 +162,11 @@ pub(crate) fn exists(tx: &Read, member_id: i64) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM members WHERE member_id = :id)"), named_params! {":id": member_id})
 }
 
+/// The highest number that a member was given; 0: none was.
+pub(crate) fn last_id(tx: &Read) -> Result<i64> {
+    tx.get(sql!("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'members'), 0)"), [])
+}
+
 /// The member who confirmed this address.
 pub(crate) fn find_by_confirmed_email(tx: &Read, email: &str) -> Result<Option<i64>> {
     let sql = sql!("SELECT member_id FROM members WHERE email = :email AND email_confirmed_at IS NOT NULL");

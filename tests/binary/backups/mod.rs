@@ -253,6 +253,29 @@ fn encrypted_copies_open_with_their_key_alone() {
 }
 
 #[test]
+fn where_copies_are_encrypted_a_plain_one_from_there_is_not_restored_and_one_beside_the_site_needs_no_key() {
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    let second = name_second_place(&desk);
+    std::fs::create_dir_all(&second).unwrap();
+    let plain = PathBuf::from(text(&desk.json(&["backup", "now"])["second"]));
+    let (recipient, identity) = key(&desk, "ours");
+    let settings = std::fs::read_to_string(desk.path().join("tunneldesk.toml")).unwrap();
+    std::fs::write(desk.path().join("tunneldesk.toml"), format!("{settings}recipient = {recipient:?}\n")).unwrap();
+    desk.add_member("late", "member");
+    let sealed = desk.json(&["backup", "now"]);
+    let name = text(&sealed["name"]);
+    desk.run(&["restore", name]).done();
+    let other = second.join("2031-01-01T00-00-00Z");
+    std::fs::rename(&plain, &other).unwrap();
+    edit_manifest(&other, |manifest| manifest["made_at"] = json!(sealed["made_at"].as_i64().unwrap() + 1));
+    std::fs::remove_dir_all(desk.data()).unwrap();
+    let said = desk.run(&["restore", "--identity", identity.to_str().unwrap()]).done();
+    assert!(said.contains("2031-01-01T00-00-00Z") && said.contains("is not encrypted"), "{said}");
+    assert_eq!(names(&desk), ["late", "jane"]);
+}
+
+#[test]
 fn the_drill_takes_the_later_of_two_backups_of_one_second() {
     let desk = Desk::with_site();
     let made: Vec<serde_json::Value> = (0..2).map(|_| desk.json(&["backup"])).collect();

@@ -2,7 +2,7 @@
 
 const SUITE: u64 = 20_260_528;
 /// The variables that set the length of a campaign.
-const CAMPAIGNS: [&str; 9] = [
+const CAMPAIGNS: [&str; 10] = [
     "TUNNELDESK_KILLS",
     "TUNNELDESK_FAULTS",
     "TUNNELDESK_DAMAGES",
@@ -12,6 +12,7 @@ const CAMPAIGNS: [&str; 9] = [
     "TUNNELDESK_STORM_SECONDS",
     "TUNNELDESK_DISK_LOSSES",
     "TUNNELDESK_SECONDS",
+    "TUNNELDESK_HOSTILE_PLACES",
 ];
 
 pub struct Random(u64);

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use std::path::PathBuf;
 
 /// System calls that change a disk, in addition to those of an upgrade.
-const MORE_CALLS: [&str; 4] = ["openat", "chmod", "unlinkat", "rmdir"];
+const MORE_CALLS: [&str; 3] = ["openat", "chmod", "rmdir"];
 const INIT: [&str; 5] = ["init", "--name", "Windwerk", "--country", "CH"];
 
 fn hidden(desk: &Desk) -> Vec<PathBuf> {

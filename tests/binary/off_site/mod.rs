@@ -5,6 +5,7 @@
 //! of restores after erasures.
 
 mod foreign;
+mod hostile;
 mod in_bucket;
 pub mod oracle;
 mod store;

@@ -63,6 +63,11 @@ impl Oracle {
         self.sessions = (0..self.clients).map(|n| server.sign_in(&format!("flyer-{n}"), PASSWORD)).collect();
     }
 
+    /// Whether a client made a write of this name, acknowledged or not.
+    pub fn made(&self, name: &str) -> bool {
+        self.writes.iter().any(|write| write.name == name)
+    }
+
     pub fn session(&self, client: usize) -> &Caller {
         &self.sessions[client]
     }

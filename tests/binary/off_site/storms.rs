@@ -48,16 +48,13 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn a_hanging_off_site_target_is_an_alarm_slows_no_request_and_is_caught_up_with() {
     let (desk, server, mut oracle) = begin();
-    // A FIFO in place of the tick: its writer hangs until a reader opens it, as with a network share whose server is
-    // gone.
-    let hanging = ticks(&desk)[0].with_file_name(".unfinished");
-    until("a pipe in the way of the next tick", || {
-        _ = std::fs::remove_file(&hanging);
-        make_hanging(&hanging).then_some(())
-    });
+    // A FIFO in the way of the next tick: its writer hangs until a reader opens it, as with a network share whose server
+    // is gone.
+    let hanging = ticks(&desk)[0].with_file_name(".hanging");
+    assert!(make_hanging(&hanging));
     let said = wait_for("alarm", &desk, &server, &mut oracle);
     assert!(said.contains("does not answer") || said.contains("behind the last write"), "{said}");
-    // The writer that hung there finds a pipe without a reader, and tries again.
+    // The writer that hung there goes on.
     std::fs::rename(&hanging, desk.path().join("aside")).unwrap();
     let free = || OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(desk.path().join("aside")).unwrap();
     let freed = free();

@@ -9,8 +9,19 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The system calls that change a disk.
-pub const CALLS: [&str; 9] =
-    ["pwrite64", "write", "fdatasync", "fsync", "rename", "ftruncate", "unlink", "mkdir", "copy_file_range"];
+pub const CALLS: [&str; 11] = [
+    "pwrite64",
+    "write",
+    "fdatasync",
+    "fsync",
+    "rename",
+    "ftruncate",
+    "unlink",
+    "unlinkat",
+    "mkdir",
+    "mkdirat",
+    "copy_file_range",
+];
 /// The suite takes the first calls of each kind, then every n-th; `tests/upgrades` takes each.
 const EACH_UP_TO: usize = 12;
 const THEN_EVERY: usize = 41;

@@ -5,11 +5,13 @@
 pub(crate) mod mount;
 mod worker;
 
-use super::backup_store::{Backup, BackupStore, Listing, PruneExceptions};
+use super::backup_store::{Backup, BackupStore, BackupStoreLock, Listing, PruneExceptions, UNFINISHED_KEPT_SECONDS};
+use super::manifest::Manifest;
 use super::{check_space, tombstones};
 use crate::config::Config;
 use crate::config::recipient::Recipient;
-use crate::ops::replication::chain::{TICKS_KEPT_SECONDS, ticks_of};
+use crate::ops::outside::object::BackupName;
+use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
 use crate::ops::standby::epoch;
@@ -29,6 +31,8 @@ const STEP_TIME_MAX: Duration = Duration::from_secs(600);
 /// The off-site target, with one worker for each kind of work, so that short work does not wait behind long work.
 pub(crate) struct OffSite {
     target: Target,
+    /// Whether the site encrypts what is off site. Anything else there is not from this site.
+    is_sealed: bool,
     queries: Worker,
     copies: Worker,
     ticks: Worker,
@@ -49,12 +53,15 @@ impl OffSite {
 
     /// The off-site target that the settings name.
     pub(crate) fn new(config: &Config) -> Option<OffSite> {
-        Target::off_site(config).map(|target| OffSite::with_limits(target, QUERY_TIME_MAX, STEP_TIME_MAX))
+        let is_sealed = config.backup.recipient.is_some();
+        let with_limits = |target| OffSite::with_limits(target, QUERY_TIME_MAX, STEP_TIME_MAX);
+        Target::off_site(config).map(|target| OffSite { is_sealed, ..with_limits(target) })
     }
 
     fn with_limits(target: Target, query_time_max: Duration, step_time_max: Duration) -> OffSite {
         OffSite {
             target,
+            is_sealed: false,
             queries: Worker::default(),
             copies: Worker::default(),
             ticks: Worker::default(),
@@ -72,17 +79,27 @@ impl OffSite {
     /// refuses to.
     pub(crate) fn list(&self) -> Result<Listing, String> {
         let target = self.target.clone();
-        self.query(move |step| match target {
-            Target::Directory(dir) => Ok(BackupStore::new(dir).listing()),
-            Target::S3(folder) => Ok(folder.bases(step)?.listing),
-        })
+        let mut listing = self.query(move |step| match target {
+            Target::Directory(place) => Ok(BackupStore::new(place.path()).listing()),
+            Target::S3(folder) => Ok(folder.bases(step)?),
+        })?;
+        if self.is_sealed {
+            let (sealed, plain): (Vec<_>, Vec<_>) = listing.backups.into_iter().partition(Backup::is_encrypted);
+            let refused = |backup: Backup| {
+                let why = "is not encrypted: without backup.recipient in the settings it is restored all the same";
+                (backup.name(), format!("{} {why}", backup.at))
+            };
+            listing.backups = sealed;
+            listing.unreadable.extend(plain.into_iter().map(refused));
+        }
+        Ok(listing.sorted())
     }
 
     /// The tombstones of a site there. The error: the target does not answer, or refuses to.
     pub(crate) fn list_erased(&self, site_id: &str) -> Result<Vec<Tombstone>, String> {
         let (target, site_id) = (self.target.clone(), site_id.to_owned());
         self.query(move |_| match target {
-            Target::Directory(dir) => Ok(tombstones::list(&dir, &site_id)?.into_iter().collect()),
+            Target::Directory(place) => Ok(tombstones::list(&place.path(), &site_id)?.into_iter().collect()),
             Target::S3(folder) => folder.list_erased(&site_id),
         })
     }
@@ -91,10 +108,10 @@ impl OffSite {
     pub(crate) fn add_erased(&self, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
         let (target, site_id, all) = (self.target.clone(), site_id.to_owned(), all.to_vec());
         self.query(move |_| match target {
-            Target::Directory(dir) if dir.is_dir() => {
-                tombstones::add(&dir, &site_id, &all).map_err(|e| write_error(&dir, &e))
-            }
-            Target::Directory(_) => Ok(()),
+            Target::Directory(place) => match place.path() {
+                dir if dir.is_dir() => tombstones::add(&dir, &site_id, &all).map_err(|e| write_error(&dir, &e)),
+                _ => Ok(()),
+            },
             Target::S3(folder) => folder.add_erased(&site_id, &all),
         })
     }
@@ -134,7 +151,7 @@ impl OffSite {
         let (backup, target, recipient) = (backup.clone(), self.target.clone(), recipient.cloned());
         let timeouts = Timeouts { idle: self.query_time_max / 2, step: self.step_time_max };
         let copied = self.copies.run(timeouts, progress, move |step| match target {
-            Target::Directory(dir) => copy_to(&backup, &dir, recipient.as_ref(), &exceptions, step),
+            Target::Directory(place) => copy_to(&backup, &place.path(), recipient.as_ref(), &exceptions, step),
             Target::S3(folder) => folder.copy(&backup, recipient.as_ref(), &exceptions, step),
         });
         copied.unwrap_or_else(|error| match error {
@@ -148,8 +165,9 @@ impl OffSite {
     /// The ticks behind a base there, up to the second `until`. `Err`: the target does not answer. `None`: the backup is
     /// the base of no chain.
     pub(crate) fn replay(&self, base: &Backup, until: Option<i64>) -> Result<Option<Replay>, String> {
-        let (base, copy) = (base.clone(), self.target.within(&base.name()));
-        self.query(move |_| Replay::of(&base, &copy, until))
+        let Some(name) = BackupName::parse(&base.name()) else { return Ok(None) };
+        let (base, copy, is_sealed) = (base.clone(), self.target.backup(&name), self.is_sealed);
+        self.query(move |_| Replay::of(&base, &copy, until, is_sealed))
     }
 
     /// Sends a tick, or checks the last one. Nothing is begun while an earlier one hangs. `None`: the target does not answer
@@ -205,33 +223,37 @@ fn copy_to(
     if !dir.is_dir() {
         return Err(format!("{} is not there: is it mounted?", dir.display()));
     }
-    let local_store = backup.at.path().and_then(Path::parent);
+    let at = backup.at.path();
+    let local_store = at.as_deref().and_then(Path::parent);
     local_store.map_or(Ok(()), |local_store| mount::check(local_store, dir))?;
-    let backup_store = BackupStore::new(dir.to_owned());
+    let name = BackupName::parse(&backup.name()).ok_or_else(|| format!("{} is no backup of a site", backup.at))?;
+    let (backup_store, now) = (BackupStore::new(dir.to_owned()), backup.manifest.made_at);
     let lock = backup_store.lock()?;
+    lock.remove_unfinished(now - UNFINISHED_KEPT_SECONDS);
     check_space(backup.manifest.bytes(), dir)?;
-    let unfinished = lock.start(&backup.name()).map_err(failed)?;
+    let new = lock.begin(&name).map_err(failed)?;
     let manifest = match recipient {
-        Some(recipient) => backup.encrypt_to(&unfinished, recipient, progress).map_err(failed)?,
+        Some(recipient) => backup.encrypt_to(new.dir(), recipient, progress).map_err(failed)?,
         None => {
-            backup.copy_to(&unfinished, None, progress)?;
+            backup.copy_to(new.dir(), None, progress)?;
             backup.manifest.clone()
         }
     };
-    manifest.write(&unfinished).map_err(failed)?;
-    let copied = lock.finish(&unfinished, &backup.name()).map_err(failed)?;
-    lock.prune(backup.manifest.made_at, exceptions).map_err(failed)?;
-    let is_ours = |other: &Backup| other.manifest.site_id == backup.manifest.site_id;
-    let ours: Vec<Backup> = backup_store.list().into_iter().filter(is_ours).collect();
-    prune_ticks(&ours, backup.manifest.made_at, exceptions).map_err(failed)?;
+    let copied = new.finish(manifest).map_err(failed)?;
+    // A failed pruning does not make the new backup fail.
+    if let Err(cause) = prune(&lock, &copied.manifest, exceptions) {
+        tracing::warn!(%cause, "old off-site backups are not removed; the next backup tries again");
+    }
     local_store.into_iter().for_each(|local_store| mount::note(local_store, dir));
-    Ok(Backup { at: Target::Directory(copied), manifest })
+    Ok(copied)
 }
 
-/// Removes the ticks of the [`ended_chains`]; their bases stay.
-fn prune_ticks(backups: &[Backup], now: i64, exceptions: &PruneExceptions) -> io::Result<()> {
-    let ticks = ended_chains(backups, now, exceptions).map(|base| ticks_of(&base.at));
-    ticks.filter_map(|ticks| ticks.path().filter(|dir| dir.exists()).map(std::fs::remove_dir_all)).collect()
+/// Removes old backups, and the ticks of ended chains.
+fn prune(lock: &BackupStoreLock, newest: &Manifest, exceptions: &PruneExceptions) -> io::Result<()> {
+    lock.prune(newest.made_at, exceptions)?;
+    let is_ours = |other: &Backup| other.manifest.site_id == newest.site_id;
+    let ours: Vec<Backup> = lock.backup_store().list().into_iter().filter(is_ours).collect();
+    ended_chains(&ours, newest.made_at, exceptions).try_for_each(|base| lock.remove_ticks(base))
 }
 
 /// The bases of chains that ended more than a day ago, by a clock that is not doubted. `backups`: those of one site, newest

@@ -3,7 +3,6 @@
 use super::*;
 use crate::config::OffSiteLocation;
 use crate::domain::audit::Actor;
-use crate::ops::backup::manifest::Manifest;
 use crate::ops::backup::{drill, local_store, make};
 use crate::ops::tests::new_site;
 use crate::store::engine::copy::CheckSpeed;
@@ -18,7 +17,7 @@ const LONG: Duration = Duration::from_secs(60);
 #[test]
 fn a_clock_that_jumps_ahead_ends_no_chain_of_the_last_day() {
     const HOUR: i64 = 3_600;
-    let made = |made_at| Backup { at: Target::Directory("base".into()), manifest: Manifest::blank(made_at) };
+    let made = |made_at| Backup { at: Target::directory("base".into()), manifest: Manifest::blank(made_at) };
     let ended = |newest, made_before| {
         let backups: Vec<Backup> = [newest].into_iter().chain((0..48).map(|hour| -hour * HOUR)).map(made).collect();
         ended_chains(&backups, newest, &PruneExceptions { proven: None, made_before }).count()
@@ -47,7 +46,7 @@ fn local_backups_and_drills_go_on_while_the_off_site_target_hangs() {
     let site = new_site(&data_dir, config);
     // Long enough for a busy machine; the test waits in vain some ten times.
     let limits = (Duration::from_millis(300), Duration::from_secs(3));
-    let off_site = Arc::new(OffSite::with_limits(Target::Directory(target.clone()), limits.0, limits.1));
+    let off_site = Arc::new(OffSite::with_limits(Target::directory(target.clone()), limits.0, limits.1));
     site.set_state(OfSite(OnceLock::from(Some(off_site.clone()))));
     let make = || make(&site, &Actor::job("backup"), CheckSpeed::Full, &mut |_, _, _| ()).unwrap();
     for made in 1..=3 {

@@ -5,66 +5,54 @@ use super::xml::Answer;
 use super::{Payload, S3Client, S3Request, Tries, Trouble};
 use crate::config::recipient::Recipient;
 use crate::keys::{hex, random};
-use crate::ops::backup::backup_store::{Backup, Listing, PruneExceptions, outlived};
-use crate::ops::backup::encrypted::SUFFIX;
-use crate::ops::backup::manifest::{self, FileDigest, Manifest};
+use crate::ops::backup::backup_store::{
+    Backup, Listing, PruneExceptions, UNFINISHED_KEPT_SECONDS, newest_names, outlived,
+};
+use crate::ops::backup::manifest::{FileDigest, Manifest, ManifestError};
 use crate::ops::backup::off_site::ended_chains;
 use crate::ops::backup::{file_stamp, tombstones};
-use crate::ops::replication::chain::TICKS;
+use crate::ops::outside::object::{BackupName, FolderName, Object, is_stamp};
 use crate::ops::replication::target::Target;
 use crate::store::queries::erasure::Tombstone;
 use std::io;
 
-/// The file that claims a folder, with random content, so that two machines never fill one folder.
-const CLAIM: &str = ".claim";
+/// Names that a backup tries to claim. The file that claims a folder has random content, so that two machines never fill one
+/// folder.
 const CLAIMS_MAX: u32 = 20;
-/// How long a backup without a manifest and an unfinished upload are kept.
-const UNFINISHED_KEPT_SECONDS: i64 = 86_400;
 /// Tries to add tombstones while other machines write the list.
 const ERASED_TRIES: u32 = 4;
-
-/// All backups in a folder.
-pub(crate) struct Bases {
-    pub listing: Listing,
-    /// The names of those without a manifest.
-    unfinished: Vec<String>,
-}
 
 impl Folder {
     /// Lists all backups. Manifests are read once, the newest one each time, because a bucket may have been restored. `step` is
     /// called after each.
-    pub(crate) fn bases(&self, step: &mut dyn FnMut()) -> Result<Bases, String> {
+    pub(crate) fn bases(&self, step: &mut dyn FnMut()) -> Result<Listing, String> {
         let failed = |trouble: Trouble| trouble.into_io(self).to_string();
-        let mut names = self.client.list(&self.key_of(""), true, step).map_err(failed)?.folders;
-        names.retain(|name| !name.starts_with('.'));
-        let mut bases = Bases { listing: Listing::default(), unfinished: Vec::new() };
-        self.client.manifests().retain(|name, _| names.contains(name));
-        let newest = names.iter().max().cloned();
-        for name in names {
-            let known = self.client.manifests().get(&name).filter(|_| newest.as_ref() != Some(&name)).cloned();
-            let at = self.within(&name);
+        let names = newest_names(self.client.list(&self.key_of(""), true, step).map_err(failed)?.folders);
+        let mut listing = Listing::default();
+        self.client.manifests().retain(|name, _| names.iter().any(|there| there.as_str() == name));
+        for (nth, name) in names.into_iter().enumerate() {
+            let known = self.client.manifests().get(name.as_str()).filter(|_| nth > 0).cloned();
+            let at = self.within(name.as_str());
             let manifest = match known {
                 Some(manifest) => Ok(manifest),
-                None => match self.client.text(&at.key_of(manifest::NAME)).map_err(failed)? {
-                    Some((text, _)) => Manifest::parse(text.as_bytes()),
-                    None => {
-                        bases.unfinished.push(name);
-                        continue;
-                    }
+                None => match self.client.text(&at.key(Object::Manifest), Object::Manifest.bytes_max()) {
+                    Ok(Some((text, _))) => Manifest::parse_of(text.as_bytes(), &Target::S3(at.clone())),
+                    Ok(None) => Err(ManifestError::Unfinished(String::new())),
+                    Err(Trouble::TooLarge(why)) => Err(ManifestError::Unreadable(why)),
+                    Err(trouble) => return Err(failed(trouble)),
                 },
             };
             step();
             match manifest {
                 Ok(manifest) => {
-                    self.client.manifests().insert(name, manifest.clone());
-                    bases.listing.backups.push(Backup { at: Target::S3(at), manifest });
+                    self.client.manifests().insert(name.as_str().to_owned(), manifest.clone());
+                    listing.backups.push(Backup { at: Target::S3(at), manifest });
                 }
-                Err(why) => {
-                    bases.listing.unreadable.push((name, format!("{at}/{} is not a manifest: {why}", manifest::NAME)))
-                }
+                Err(ManifestError::Unfinished(_)) => listing.unfinished.push(name),
+                Err(ManifestError::Unreadable(why)) => listing.unreadable.push((name.as_str().to_owned(), why)),
             }
         }
-        Ok(Bases { listing: bases.listing.sorted(), ..bases })
+        Ok(listing.sorted())
     }
 
     /// The newest backup that was listed or copied there, without a request.
@@ -83,33 +71,32 @@ impl Folder {
         step: &mut dyn FnMut(u64, u64),
     ) -> Result<Backup, String> {
         let failed = |e: io::Error| format!("cannot write to {self}: {e}");
-        let at = self.claim(&backup.name()).map_err(failed)?;
+        let at = self.claim(backup).map_err(failed)?;
         let (mut done, all) = (0, backup.manifest.bytes());
         let mut manifest = backup.manifest.clone();
-        for (name, digest) in &backup.manifest.files {
+        for (file, digest) in &backup.manifest.files {
             let mut tell = |bytes| {
                 done += bytes;
                 step(done, all);
             };
-            let mut from = backup.at.open(name).map_err(failed)?;
+            let mut from = backup.open(*file).map_err(failed)?;
             match recipient {
                 Some(recipient) => {
-                    let sealed = format!("{name}{SUFFIX}");
                     let write = |to: &mut dyn io::Write| recipient.encrypt(&mut from, to, &mut tell);
-                    let sealed_print = at.upload(&sealed, digest.bytes, write).map_err(failed)?;
-                    manifest.encrypted.insert(sealed, sealed_print);
+                    let sealed = at.upload(Object::Sealed(file.sealed()), digest.bytes, write).map_err(failed)?;
+                    manifest.encrypted.insert(file.sealed(), sealed);
                 }
                 None => {
                     let write = |to: &mut dyn io::Write| FileDigest::of_reader(&mut from, to, &mut tell);
-                    if at.upload(name, digest.bytes, write).map_err(failed)? != *digest {
-                        let from = backup.at.within(name);
+                    if at.upload(Object::Site(*file), digest.bytes, write).map_err(failed)? != *digest {
+                        let from = backup.at.shown(Object::Site(*file));
                         return Err(format!("{from} is damaged: its digest is not the one in the manifest"));
                     }
                 }
             }
         }
         let text = manifest.text();
-        let put = self.client.put_once(&at.key_of(manifest::NAME), &Payload::of(text.as_bytes()));
+        let put = self.client.put_once(&at.key(Object::Manifest), &Payload::of(text.as_bytes()));
         put.map_err(|trouble| failed(trouble.into_io(&at)))?;
         self.client.manifests().insert(at.name(), manifest.clone());
         // A failed pruning does not make the new backup fail.
@@ -120,11 +107,12 @@ impl Folder {
     }
 
     /// Claims a new folder of that name, or with a number behind it.
-    fn claim(&self, name: &str) -> io::Result<Folder> {
+    fn claim(&self, backup: &Backup) -> io::Result<Folder> {
+        let name = BackupName::parse(&backup.name()).ok_or_else(|| io::Error::other("it is no backup of a site"))?;
         let text = hex(&random::<16>());
         for number in 1..=CLAIMS_MAX {
-            let at = self.within(&if number == 1 { name.to_owned() } else { format!("{name}-{number}") });
-            match self.client.put_once(&at.key_of(CLAIM), &Payload::of(text.as_bytes())) {
+            let at = self.within(name.numbered(number).as_str());
+            match self.client.put_once(&at.key(Object::Claim), &Payload::of(text.as_bytes())) {
                 Ok(()) => return Ok(at),
                 Err(Trouble::Exists) => {}
                 Err(trouble) => return Err(trouble.into_io(&at)),
@@ -135,41 +123,42 @@ impl Folder {
 
     fn prune(&self, newest: &Manifest, exceptions: &PruneExceptions, step: &mut dyn FnMut()) -> Result<(), String> {
         let failed = |trouble: Trouble| trouble.into_io(self).to_string();
-        let (now, bases) = (newest.made_at, self.bases(step)?);
-        let old = outlived(bases.listing.backups.clone(), now, exceptions);
+        let (now, listing) = (newest.made_at, self.bases(step)?);
+        let old = outlived(listing.backups.clone(), now, exceptions);
         for name in old.iter().map(Backup::name) {
             // Without its manifest the folder is no backup, also when the removal is interrupted.
             let at = self.within(&name);
-            self.client.delete(&at.key_of(manifest::NAME)).map_err(failed)?;
+            self.client.delete(&at.key(Object::Manifest)).map_err(failed)?;
             self.client.manifests().remove(&name);
             self.client.remove_all(&at.key_of(""), step).map_err(failed)?;
         }
         let forgotten = file_stamp(now - UNFINISHED_KEPT_SECONDS);
-        for name in bases.unfinished.iter().filter(|name| is_stamp(name) && **name < forgotten) {
-            self.client.remove_all(&self.within(name).key_of(""), step).map_err(failed)?;
+        let is_forgotten = |name: &&BackupName| name.is_stamp() && *name.as_str() < *forgotten;
+        for name in listing.unfinished.iter().filter(is_forgotten) {
+            self.client.remove_all(&self.within(name.as_str()).key_of(""), step).map_err(failed)?;
         }
         let is_ours = |backup: &Backup| backup.manifest.site_id == newest.site_id;
-        let kept = bases.listing.backups.into_iter().filter(|backup| old.iter().all(|old| old.name() != backup.name()));
+        let kept = listing.backups.into_iter().filter(|backup| old.iter().all(|old| old.name() != backup.name()));
         let ours: Vec<Backup> = kept.filter(is_ours).collect();
         for base in ended_chains(&ours, now, exceptions) {
-            let ticks = self.within(&base.name()).within(TICKS);
+            let ticks = self.within(&base.name()).within(&FolderName::Ticks.to_string());
             self.client.remove_all(&ticks.key_of(""), step).map_err(failed)?;
         }
         self.client.abort_uploads(&self.key_of(""), &forgotten, step).map_err(failed)
     }
 
     pub(crate) fn list_erased(&self, site_id: &str) -> Result<Vec<Tombstone>, String> {
-        let text = self.client.text(&self.key_of(tombstones::NAME));
+        let text = self.client.text(&self.key(Object::Erased), Object::Erased.bytes_max());
         let text = text.map_err(|trouble| trouble.into_io(self).to_string())?.unwrap_or_default().0;
         Ok(tombstones::parse(&text, site_id).into_iter().collect())
     }
 
     /// Adds the tombstones that are not there yet.
     pub(crate) fn add_erased(&self, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
-        let key = self.key_of(tombstones::NAME);
+        let key = self.key(Object::Erased);
         let failed = |trouble: Trouble| format!("cannot write to {self}: {}", trouble.into_io(&key));
         for _ in 0..ERASED_TRIES {
-            let known = self.client.text(&key).map_err(failed)?;
+            let known = self.client.text(&key, Object::Erased.bytes_max()).map_err(failed)?;
             let text = known.as_ref().map_or("", |(text, _)| text);
             let Some(more) = tombstones::missing(text, site_id, all) else { return Ok(()) };
             let text = format!("{text}{more}");
@@ -191,18 +180,13 @@ impl Folder {
     }
 }
 
-/// Whether a name begins as [`shown`] names a backup. Other files in the bucket are left alone.
-fn is_stamp(name: &str) -> bool {
-    const STAMP: &str = "0000-00-00T00-00-00Z";
-    let is_like = |(one, like): (char, char)| if like == '0' { one.is_ascii_digit() } else { one == like };
-    name.len() >= STAMP.len() && name.chars().zip(STAMP.chars()).all(is_like)
-}
-
 impl S3Client {
     /// Removes all files of a prefix, the last one first: an interrupted removal leaves the beginning of a chain, which can be
     /// restored.
     fn remove_all(&self, prefix: &str, step: &mut dyn FnMut()) -> Result<(), Trouble> {
-        for name in self.list(prefix, false, step)?.files.iter().rev() {
+        let leads_away = |name: &&String| name.split('/').any(|part| part == "..");
+        let listed = self.list(prefix, false, step)?;
+        for name in listed.files.iter().rev().filter(|name| !leads_away(name)) {
             self.delete(&format!("{prefix}{name}"))?;
             step();
         }
@@ -222,16 +206,5 @@ impl S3Client {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn other_files_in_the_bucket_are_not_removed() {
-        assert!(is_stamp(&file_stamp(1_800_000_000)) && is_stamp(&format!("{}-2/site.key", file_stamp(0))));
-        assert!(!is_stamp("0-photos") && !is_stamp("2026") && !is_stamp("2026-11-21 holiday pictures"));
     }
 }

@@ -10,6 +10,7 @@ use crate::config::Bucket as Settings;
 use crate::keys::hex;
 use crate::ops::agent::agent;
 use crate::ops::backup::manifest::Manifest;
+use crate::ops::outside::too_large;
 use http::{HeaderMap, Request, Response, StatusCode};
 use sha2::{Digest, Sha256};
 use sign::{Signed, Signer, encoded_path, encoded_query};
@@ -74,6 +75,8 @@ pub(super) enum Trouble {
     /// The same after a timeout.
     Silent(String),
     Refused(String),
+    /// The file is larger than it may be.
+    TooLarge(String),
     /// The service does not support the request.
     Unknown(String),
 }
@@ -143,8 +146,22 @@ impl S3Client {
 
     /// Sends a request, and returns headers and body of the response.
     fn send_whole(&self, request: &S3Request, payload: &Payload, tries: Tries) -> Result<(HeaderMap, String), Trouble> {
+        self.send_limited(request, payload, tries, ANSWER_BYTES_MAX)
+    }
+
+    /// The same, for a body of so many bytes at most.
+    fn send_limited(
+        &self,
+        request: &S3Request,
+        payload: &Payload,
+        tries: Tries,
+        bytes_max: u64,
+    ) -> Result<(HeaderMap, String), Trouble> {
         let (head, mut body) = self.send(request, payload, tries)?.into_parts();
-        let text = body.with_config().limit(ANSWER_BYTES_MAX).read_to_vec().map_err(|e| self.unreached(&e))?;
+        let text = body.with_config().limit(bytes_max).read_to_vec().map_err(|e| match e {
+            ureq::Error::BodyExceedsLimit(_) => Trouble::TooLarge(too_large(bytes_max).to_string()),
+            e => self.unreached(&e),
+        })?;
         Ok((head.headers, String::from_utf8_lossy(&text).into_owned()))
     }
 
@@ -277,7 +294,8 @@ impl Trouble {
         match self {
             Trouble::Missing => format!("{what} is not there"),
             Trouble::Exists => format!("{what} is there already, and is another"),
-            Trouble::Later(text) | Trouble::Silent(text) | Trouble::Refused(text) | Trouble::Unknown(text) => text,
+            Trouble::Later(text) | Trouble::Silent(text) | Trouble::Refused(text) => text,
+            Trouble::TooLarge(text) | Trouble::Unknown(text) => text,
         }
     }
 
@@ -287,6 +305,7 @@ impl Trouble {
             Trouble::Missing => io::ErrorKind::NotFound,
             Trouble::Exists => io::ErrorKind::AlreadyExists,
             Trouble::Silent(_) => io::ErrorKind::TimedOut,
+            Trouble::TooLarge(_) => io::ErrorKind::FileTooLarge,
             _ => io::ErrorKind::Other,
         };
         io::Error::new(kind, self.text(&what.to_string()))

@@ -4,6 +4,7 @@ use super::upload::{Spool, Upload};
 use super::xml::Answer;
 use super::{Payload, S3Client, S3Request, Tries, Trouble};
 use crate::keys::{hex, random};
+use crate::ops::outside::object::Object;
 use http::HeaderMap;
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Debug, Display, Formatter};
@@ -12,11 +13,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use ureq::BodyReader;
 
-const PROBE: &str = ".probe";
 /// The header that asks the service to refuse a name that is taken.
 const ONCE: &[(&str, &str)] = &[("if-none-match", "*")];
 /// How often a download is resumed after its connection broke.
 const RESUMES_MAX: u32 = 5;
+/// The longest name below a folder that is of a site. Longer ones are passed over.
+const NAME_LENGTH_MAX: usize = 128;
 /// Pages of a list, at most: a million names.
 const PAGES_MAX: usize = 1_000;
 
@@ -54,29 +56,35 @@ impl Folder {
         if self.key.is_empty() { name.to_owned() } else { format!("{}/{name}", self.key) }
     }
 
-    fn io_error<T>(&self, name: &str, result: Result<T, Trouble>) -> io::Result<T> {
-        result.map_err(|trouble| trouble.into_io(&self.within(name)))
+    pub(super) fn key(&self, object: Object) -> String {
+        self.key_of(&object.to_string())
     }
 
-    /// The names of the files in it.
-    pub(crate) fn list(&self) -> io::Result<Vec<String>> {
-        Ok(self.io_error("", self.client.list(&self.key_of(""), true, &mut || ()))?.files)
+    fn io_error<T>(&self, object: Object, result: Result<T, Trouble>) -> io::Result<T> {
+        result.map_err(|trouble| trouble.into_io(&self.within(&object.to_string())))
     }
 
-    pub(crate) fn bytes_of(&self, name: &str) -> io::Result<Option<u64>> {
-        self.io_error(name, self.client.bytes_of(&self.key_of(name)))
+    /// The numbered files in it.
+    pub(crate) fn list(&self) -> io::Result<Vec<Object>> {
+        let listed = self.client.list(&self.key_of(""), true, &mut || ());
+        let names = listed.map_err(|trouble| trouble.into_io(self))?.files;
+        Ok(names.iter().filter_map(|name| Object::parse(name)).collect())
     }
 
-    pub(crate) fn open(&self, name: &str) -> io::Result<Box<dyn Read>> {
-        let opened = Download::open(&self.client, self.key_of(name));
-        Ok(Box::new(self.io_error(name, opened)?))
+    pub(crate) fn bytes_of(&self, object: Object) -> io::Result<Option<u64>> {
+        self.io_error(object, self.client.bytes_of(&self.key(object)))
+    }
+
+    pub(crate) fn open(&self, object: Object) -> io::Result<Box<dyn Read>> {
+        let opened = Download::open(&self.client, self.key(object));
+        Ok(Box::new(self.io_error(object, opened)?))
     }
 
     /// Puts a file that `write` writes; a later try takes its bytes from `written`. Returns its size.
     /// [`io::ErrorKind::AlreadyExists`]: a different file has that name.
     pub(crate) fn put(
         &self,
-        name: &str,
+        object: Object,
         written: &mut Option<Spool>,
         write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<u64> {
@@ -85,27 +93,27 @@ impl Folder {
             None => written.insert(Spool::fill(&self.client, write)?),
         };
         let payload = spool.payload();
-        self.io_error(name, self.client.put_once(&self.key_of(name), &payload))?;
+        self.io_error(object, self.client.put_once(&self.key(object), &payload))?;
         Ok(payload.bytes)
     }
 
     /// Uploads a large file of about so many bytes while `write` writes it.
     pub(super) fn upload<T>(
         &self,
-        name: &str,
+        object: Object,
         about: u64,
         write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
     ) -> io::Result<T> {
-        let key = self.key_of(name);
+        let key = self.key(object);
         let mut upload = Upload::begin(&self.client, &key, about);
         let wrote = write(&mut upload)?;
-        self.io_error(name, upload.finish())?;
+        self.io_error(object, upload.finish())?;
         Ok(wrote)
     }
 
     /// Whether the folder takes files. Notes whether the service keeps the first of two files of one name.
     pub(crate) fn probe(&self) -> Result<(), String> {
-        let (client, key) = (&self.client, self.key_of(PROBE));
+        let (client, key) = (&self.client, self.key(Object::Probe));
         let put = || {
             let bytes = random::<32>();
             let request = S3Request { method: "PUT", key: &key, query: &[], headers: client.once_header() };
@@ -123,7 +131,7 @@ impl Folder {
             probed => probed,
         };
         let replaced = probed.and_then(|first| Ok(first && put()?)).map_err(|trouble| {
-            let cause = trouble.into_io(&self.within(PROBE));
+            let cause = trouble.into_io(&key);
             format!("cannot write to {self}: {cause}")
         })?;
         client.keeps_first.store(!replaced, Ordering::Relaxed);
@@ -177,9 +185,11 @@ impl S3Client {
         loop {
             match file.read(&mut piece).map_err(|e| Trouble::Later(e.to_string()))? {
                 0 => break,
+                // Another file, of whatever size.
+                _ if bytes > payload.bytes => break,
                 read => {
                     digest.update(&piece[..read]);
-                    bytes += read;
+                    bytes += read as u64;
                 }
             }
         }
@@ -212,10 +222,10 @@ impl S3Client {
         }
     }
 
-    /// The text of a file and its tag. `None`: it is not there.
-    pub(super) fn text(&self, key: &str) -> Result<Option<(String, String)>, Trouble> {
+    /// The text of a file of so many bytes at most, and its tag. `None`: it is not there.
+    pub(super) fn text(&self, key: &str, bytes_max: u64) -> Result<Option<(String, String)>, Trouble> {
         let request = S3Request { method: "GET", key, query: &[], headers: &[] };
-        match self.send_whole(&request, &Payload::of(b""), Tries::Few) {
+        match self.send_limited(&request, &Payload::of(b""), Tries::Few, bytes_max) {
             Ok((headers, text)) => Ok(Some((text, tag(&headers)))),
             Err(Trouble::Missing) => Ok(None),
             Err(trouble) => Err(trouble),
@@ -242,7 +252,10 @@ impl S3Client {
             let (_, text) = self.send_whole(&request, &Payload::of(b""), Tries::Few)?;
             let odd = || Trouble::Later(format!("{} answers with no list", self.settings.endpoint));
             let answer = Answer::parse(&text).filter(|answer| answer.root == "ListBucketResult").ok_or_else(odd)?;
-            let rest = |name: &str| name.strip_prefix(prefix).map(|rest| rest.trim_end_matches('/').to_owned());
+            let rest = |name: &str| {
+                let rest = name.strip_prefix(prefix)?.trim_end_matches('/');
+                (rest.len() <= NAME_LENGTH_MAX).then(|| rest.to_owned())
+            };
             listed.files.extend(answer.texts("Contents/Key").filter_map(rest).filter(|name| !name.is_empty()));
             listed.folders.extend(answer.texts("CommonPrefixes/Prefix").filter_map(rest));
             page_read();

@@ -48,7 +48,7 @@ fn answering(statuses: &'static [u16], file: &'static str) -> (Folder, Arc<Mutex
 }
 
 fn put(folder: &Folder) -> io::Result<u64> {
-    folder.put("a", &mut None, &mut |to| to.write_all(b"tick"))
+    folder.put(Object::Epoch(1), &mut None, &mut |to| to.write_all(b"tick"))
 }
 
 #[test]
@@ -57,7 +57,10 @@ fn a_store_that_keeps_the_first_of_two_files_is_told_from_one_that_does_not() {
     folder.probe().unwrap();
     assert!(folder.keeps_first() && put(&folder).is_ok());
     let heads = heads.lock().unwrap();
-    assert!(heads[3].starts_with("PUT /box/one/a HTTP/1.1") && heads[3].contains("if-none-match: *"), "{heads:?}");
+    assert!(
+        heads[3].starts_with("PUT /box/one/0000000001 HTTP/1.1") && heads[3].contains("if-none-match: *"),
+        "{heads:?}"
+    );
     assert!(heads[3].contains("SignedHeaders=host;if-none-match;x-amz-content-sha256;x-amz-date"), "{heads:?}");
 
     // It replaces: the site looks before each file, and takes no name that another file has.
@@ -106,7 +109,7 @@ fn a_service_that_answers_every_request_with_success_replaces_no_machine() {
     use crate::ops::replication::target::Target;
     use crate::ops::standby::epoch::find_higher;
     let find = |file| {
-        let (folder, _, _dir) = answering(&[200, 200], file);
+        let (folder, _, _dir) = answering(&[200; 8], file);
         find_higher(&Target::S3(folder), "ab", 0).unwrap()
     };
     assert_eq!(find("<html>Welcome to our guest network</html>"), None);
