@@ -94,7 +94,7 @@ CREATE TABLE partner_networks (
 CREATE TABLE partner_signatures (
     partner_id INTEGER NOT NULL REFERENCES partners,
     signature  BLOB    NOT NULL,
-    used_at    INTEGER NOT NULL,
+    used_at    INTEGER NOT NULL, request_digest BLOB,
     PRIMARY KEY (partner_id, signature)
 ) STRICT, WITHOUT ROWID;
 
@@ -121,7 +121,7 @@ CREATE TABLE bookings (
     checkin_time    INTEGER,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
-, arrived_at INTEGER, arrived_by INTEGER, sent_flight_date INTEGER, sent_minutes INTEGER, ended_as TEXT CHECK (ended_as IN ('cancelled', 'no_show')), ended_at INTEGER, ended_by INTEGER, removed_date INTEGER, removed_minutes INTEGER, removed_comment TEXT, time_waits INTEGER NOT NULL DEFAULT 0 CHECK (time_waits IN (0, 1, 2))) STRICT;
+, arrived_at INTEGER, arrived_by INTEGER, sent_flight_date INTEGER, sent_minutes INTEGER, ended_as TEXT CHECK (ended_as IN ('cancelled', 'no_show')), ended_at INTEGER, ended_by INTEGER, removed_date INTEGER, removed_minutes INTEGER, removed_comment TEXT, time_waits INTEGER NOT NULL DEFAULT 0 CHECK (time_waits IN (0, 1, 2)), pin_hash BLOB) STRICT;
 
 CREATE TABLE booking_tokens (
     token_hash BLOB    PRIMARY KEY,                  -- SHA-256 of the token
@@ -134,8 +134,11 @@ CREATE TABLE booking_tokens (
 CREATE TABLE history (
     seq        INTEGER PRIMARY KEY AUTOINCREMENT,    -- only grows, without gaps
     partner_id INTEGER NOT NULL REFERENCES partners,
-    event      TEXT    NOT NULL CHECK (event IN ('user.created', 'user.edited', 'user.deleted', 'token.issued',
-                                                 'token.refused', 'booking.recorded', 'booking.changed')),
+    event      TEXT    NOT NULL CHECK (event = 'booking.recorded' OR event = 'booking.changed' OR event = 'booking.moved'
+                                      OR event = 'booking.cancelled' OR event = 'booking.no_show' OR event = 'booking.restored'
+                                      OR event = 'booking.checked_in' OR event = 'booking.check_in_undone'
+                                      OR event = 'token.issued' OR event = 'token.refused'
+                                      OR event = 'user.created' OR event = 'user.edited' OR event = 'user.deleted'),
     at         INTEGER NOT NULL,
     user_id    INTEGER REFERENCES partner_users,
     member_id  INTEGER,                              -- as the partner gave it: for a refused token perhaps nobody's
@@ -190,7 +193,7 @@ CREATE TABLE replays (
     body_digest BLOB    NOT NULL,                    -- keyed: a body may hold a password
     answer      BLOB    NOT NULL,
     answered_at INTEGER NOT NULL
-, token_hash BLOB) STRICT, WITHOUT ROWID;
+, token_hash BLOB, booking_id INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE outbox (
     message_id  INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -1162,10 +1165,6 @@ CREATE INDEX waiver_signatures_by_yes ON waiver_signatures (signed_at, signature
 
 CREATE INDEX booking_tokens_by_member ON booking_tokens (member_id, ends_at);
 
-CREATE INDEX bookings_by_member ON bookings
-    (member_id, flight_date, booking_id, partner_id, registration_id, purchase_id, purchase_date, minutes_booked, product_id,
-     tunnel_id, checkin_time, created_at, updated_at, sent_flight_date, sent_minutes, arrived_at, ended_as, time_waits);
-
 CREATE UNIQUE INDEX bookings_by_purchase ON bookings
     (partner_id, purchase_id, coalesce(sent_flight_date, flight_date), member_id)
     WHERE registration_id IS NULL AND purchase_id IS NOT NULL;
@@ -1174,3 +1173,9 @@ CREATE INDEX entries_by_member ON entries
     (member_id, kind, entry_date, entry_id, status, minutes, cat_group, skill, tunnel_id, author_id, booking_id,
      opening, created_at, comment, cat_id, instructor_id, approval_date, version, asked_version, comments_instructor,
      comment_denial);
+
+CREATE INDEX replays_by_booking ON replays (booking_id) WHERE booking_id IS NOT NULL;
+
+CREATE INDEX bookings_by_member ON bookings
+    (member_id, flight_date, booking_id, partner_id, registration_id, purchase_id, purchase_date, minutes_booked, product_id,
+     tunnel_id, checkin_time, created_at, updated_at, sent_flight_date, sent_minutes, arrived_at, ended_as, ended_at, time_waits);

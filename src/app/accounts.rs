@@ -23,6 +23,7 @@ pub(crate) fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
         return Ok(Outcome::Unchanged);
     }
     sessions::end_all_but_pin(cx.tx, member_id, None)?;
+    pins::forget_outdated(cx.tx, member_id)?;
     delete_issued(cx, member_id)?;
     bans::set(cx.tx, member_id, Some(cx.now()))?;
     done(cx, "member.banned", member_id)

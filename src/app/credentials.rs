@@ -28,6 +28,7 @@ pub(crate) fn renew_pin(cx: &Change, subject: &SubjectAccount) -> Result<String,
     // 64 random bits modulo a million: the probabilities of two PINs differ by less than one part in 10^13.
     let new = format!("{:06}", u64::from_be_bytes(random::<8>()) % PINS);
     pins::set(cx.tx, subject.member_id, &pin::hash(cx.site, subject.member_id, &new))?;
+    forget_outdated_pins(cx, subject)?;
     if cx.site.config.waiver.required {
         signing_links::delete_of_member(cx.tx, subject.member_id)?;
     }
@@ -49,6 +50,7 @@ pub(crate) fn turn_off_second_factor(
     kept: Option<&TokenHash>,
 ) -> Result<(), Failure> {
     second_factors::delete(cx.tx, subject.member_id)?;
+    forget_outdated_pins(cx, subject)?;
     second_factor::end_older(cx.tx, subject.member_id, kept)?;
     notify(cx, subject, Event::SecondFactorOff)
 }
@@ -96,6 +98,15 @@ pub(crate) fn reset_password(
     sessions::end_credentials(cx.tx, member_id, None)?;
     let by_owner = cx.member_id() == Some(member_id);
     notify(cx, subject, if by_owner { Event::Recovered } else { Event::PasswordChanged })
+}
+
+/// After a reset by the desk no earlier PIN changes a booking any more. An owner who renews a credential leaves the partners
+/// what they booked.
+fn forget_outdated_pins(cx: &Change, subject: &SubjectAccount) -> Result<(), Failure> {
+    if cx.member_id() != Some(subject.member_id) {
+        pins::forget_outdated(cx.tx, subject.member_id)?;
+    }
+    Ok(())
 }
 
 /// Records the event in the member's security log, and notifies the member.

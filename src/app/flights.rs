@@ -172,14 +172,9 @@ pub(crate) fn check_edit(cx: &Change, member_id: i64, known: &NewTime, edited: &
     Ok(())
 }
 
-/// Stores the check-in of a booking at a moment, and enters the flight time that waited for the check-in. Returns the
-/// number of changed rows, 0 or 1. 409 where the member may not fly.
-pub(crate) fn check_in(cx: &Change, known: &BookingRow, at: i64) -> Result<usize, Failure> {
-    if known.arrived_at.is_some() {
-        return Ok(0);
-    }
+/// Enters the flight time of a booking that waited for the check-in. 409 where the member may not fly.
+pub(super) fn enter_on_arrival(cx: &Change, known: &BookingRow) -> Result<(), Failure> {
     check(cx, known.member_id, known.booking.flight_date.max(cx.now()))?;
-    let changed = bookings::set_arrived(cx.tx, known.booking_id, at, cx.member_id())?;
     if known.time_waits == TimeWaits::ForCheckIn {
         let is_current = standing::read(cx.tx, known.member_id, cx.now())?.currency.flyer.current;
         if is_current {
@@ -187,16 +182,24 @@ pub(crate) fn check_in(cx: &Change, known: &BookingRow, at: i64) -> Result<usize
         }
         bookings::set_time_waits(cx.tx, known.booking_id, TimeWaits::Entered)?;
     }
-    Ok(changed)
+    Ok(())
 }
 
-/// Undoes a check-in, and removes the flight time that it entered. Returns the number of changed rows, 0 or 1.
-pub(crate) fn undo_check_in(cx: &Change, known: &BookingRow) -> Result<usize, Failure> {
+/// Removes the flight time that the check-in of a booking entered.
+pub(super) fn remove_on_departure(cx: &Change, known: &BookingRow) -> Result<(), Failure> {
     if known.time_waits == TimeWaits::Entered {
         entries::take_booked_time(cx.tx, known.booking_id)?;
         bookings::set_time_waits(cx.tx, known.booking_id, TimeWaits::ForCheckIn)?;
     }
-    Ok(bookings::unset_arrived(cx.tx, known.booking_id)?)
+    Ok(())
+}
+
+/// Forgets that the flight time of a booking waited, before the booking enters it anew.
+pub(super) fn stop_waiting(cx: &Change, known: &BookingRow) -> Result<(), Failure> {
+    if known.time_waits != TimeWaits::No {
+        bookings::set_time_waits(cx.tx, known.booking_id, TimeWaits::No)?;
+    }
+    Ok(())
 }
 
 /// Enters the flight time of a new booking where its member is current. Where the member may not fly yet, the booking

@@ -173,7 +173,8 @@ impl Change<'_> {
             return Ok(false);
         }
         let answer = self.site.keys.seal(Purpose::Answer, &[]);
-        replays::insert(self.tx, &replay_key, &StoredReply { body_digest: [0; 32], answer, token_hash: None })?;
+        let sent = StoredReply { body_digest: [0; 32], answer, token_hash: None, booking_id: None };
+        replays::insert(self.tx, &replay_key, &sent)?;
         Ok(true)
     }
 

@@ -77,7 +77,8 @@ fn run_in_transaction(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(
         false => Vec::new(),
     };
     let (body_digest, token_hash) = (request.body_digest, request.token_hash.get());
-    replays::insert(tx, &request.replay_key, &StoredReply { body_digest, answer, token_hash })?;
+    let kept = StoredReply { body_digest, answer, token_hash, booking_id: request.booking_id.get() };
+    replays::insert(tx, &request.replay_key, &kept)?;
     request.is_stored.set(true);
     Ok(reply)
 }
@@ -103,6 +104,7 @@ fn prepare(site: &Site, call: &Call, caller: PrincipalId) -> Result<Option<Idemp
         is_stored: Cell::new(false),
         keeps_answer: Cell::new(true),
         token_hash: Cell::new(None),
+        booking_id: Cell::new(None),
     }))
 }
 

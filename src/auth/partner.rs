@@ -1,4 +1,5 @@
-//! Partners: a request is authenticated by `token`, the HMAC of its body under one of the partner's secrets.
+//! Partners: a request is authenticated by `token`, the HMAC of its body under one of the partner's secrets. A strict partner
+//! signs the time before the body; some operations demand of every partner that it signs the whole request.
 
 use super::rate_limits::{RateLimit, RateLimitKey};
 use crate::auth::RateLimiter;
@@ -17,6 +18,8 @@ use subtle::ConstantTimeEq;
 
 const CLIENT_ID: HeaderName = HeaderName::from_static("client-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("x-timestamp");
+const NONCE: HeaderName = HeaderName::from_static("x-nonce");
+const NONCE_CHARS: std::ops::RangeInclusive<usize> = 16..=64;
 const SECRET_BYTES: usize = 32;
 /// The allowed difference between a strict partner's clock and ours.
 const TIMESTAMP_SECONDS: i64 = 300;
@@ -46,8 +49,8 @@ pub(crate) fn new_secret(keys: &Keys) -> (String, Vec<u8>) {
     (secret, sealed)
 }
 
-/// Checks the signature, then the address, then the rate limit, then (of strict partners) the time and the first use. The
-/// desk sees the refusals.
+/// Checks the signature, then the address, then the rate limit, then (of a strict partner, and where the whole request is
+/// signed) the time and the first use. The desk sees the refusals.
 pub(crate) fn admit(site: &Site, call: &Call) -> Result<Partner, Failure> {
     check(site, call).map_err(|Rejection { failure, partner_id, why }| {
         site.state::<Refusals>().note(call, site.now(), partner_id, &failure, why);
@@ -88,6 +91,9 @@ fn check(site: &Site, call: &Call) -> Result<Partner, Rejection> {
         let key = if call.header(TOKEN).is_some() { "refused.token_form" } else { "refused.token_missing" };
         return Err(Rejection::new(Failure::bad_signature(), named(site, client_id)?.map(|one| one.partner_id), key));
     };
+    if let Err((failure, key)) = check_nonce(call) {
+        return Err(Rejection::new(failure, named(site, client_id)?.map(|one| one.partner_id), key));
+    }
     let secrets = site.store.read(|tx| Ok(partners::list_secrets(tx, client_id, now)?))?;
     let mut signer = None;
     for secret in &secrets {
@@ -118,7 +124,7 @@ fn check_terms(
             .take(RateLimitKey::Partner(signer.partner_id), RateLimit::per_minute(per_minute));
         taken.map_err(|failure| reject(failure, Text::new("refused.too_fast").with_count("pace", per_minute)))?;
     }
-    if signer.strict {
+    if signer.strict || call.row.signs_request {
         check_first_use(site, call, signer.partner_id, digest, now).map_err(|(failure, why)| reject(failure, why))?;
     }
     Ok(())
@@ -164,6 +170,8 @@ fn mistake(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> Opti
     let timestamp = call.header(TIMESTAMP).unwrap_or_default();
     if made_of(&decoded, &[&call.body]) {
         Some("refused.key_decoded")
+    } else if call.row.signs_request {
+        Some("refused.request_unsigned")
     } else if secret.partner.strict && made_of(&key, &[&call.body]) {
         Some("refused.timestamp_unsigned")
     } else if !secret.partner.strict && made_of(&key, &[timestamp.as_bytes(), b".", &call.body]) {
@@ -181,13 +189,42 @@ fn mistake(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> Opti
 /// damaged.
 pub(crate) fn expected(site: &Site, sealed: &[u8], timestamp: Option<&str>, body: &[u8]) -> Option<String> {
     let key = site.keys.unseal_partner_secret(sealed)?;
-    Some(hex(&digest_of(&key, timestamp, body)))
+    Some(hex(&match timestamp {
+        Some(timestamp) => hmac_sha256(&key, &[timestamp.as_bytes(), b".", body]),
+        None => hmac_sha256(&key, &[body]),
+    }))
 }
 
-fn digest_of(key: &[u8], timestamp: Option<&str>, body: &[u8]) -> [u8; 32] {
-    match timestamp {
-        Some(timestamp) => hmac_sha256(key, &[timestamp.as_bytes(), b".", body]),
-        None => hmac_sha256(key, &[body]),
+/// 401 where the operation needs a time and a nonce and the request lacks one, or the nonce is none.
+fn check_nonce(call: &Call) -> Result<(), (Failure, &'static str)> {
+    if call.row.signs_request && call.header(TIMESTAMP).is_none() {
+        return Err((Failure::bad_timestamp(), "refused.timestamp_missing"));
+    }
+    let is_nonce = |text: &str| {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        NONCE_CHARS.contains(&text.len()) && text.bytes().all(allowed)
+    };
+    match call.headers.get(NONCE) {
+        None if !call.row.signs_request => Ok(()),
+        Some(_) if call.header(NONCE).is_some_and(is_nonce) => Ok(()),
+        _ => Err((Failure::bad_nonce(), "refused.nonce")),
+    }
+}
+
+/// What the partner signs before the body: nothing; the time, and the nonce if there is one; or the line of the request
+/// too, with and without the prefix of the API.
+fn signed_before_body(call: &Call, strict: bool) -> Vec<String> {
+    let (timestamp, nonce) = (call.header(TIMESTAMP).unwrap_or_default(), call.header(NONCE));
+    match nonce {
+        Some(nonce) if call.row.signs_request => {
+            let paths = [Some(&*call.path), call.path.strip_prefix(call.row.base)];
+            let mark = if call.query.is_empty() { "" } else { "?" };
+            let line = |path: &str| format!("{timestamp}.{nonce}.{} {path}{mark}{}.", call.method, call.query);
+            paths.into_iter().flatten().map(line).collect()
+        }
+        _ if !strict || timestamp.is_empty() => vec![String::new()],
+        Some(nonce) => vec![format!("{timestamp}.{nonce}.")],
+        None => vec![format!("{timestamp}.")],
     }
 }
 
@@ -200,9 +237,12 @@ fn is_signed(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> bo
         }
         return false;
     };
-    let timestamp = call.header(TIMESTAMP).filter(|_| secret.partner.strict);
-    let made_of = |body: &[u8]| bool::from(digest_of(&key, timestamp, body).ct_eq(digest));
-    made_of(&call.body) | (call.body.is_empty() && made_of(b"{}"))
+    let mut is_right = false;
+    for before in signed_before_body(call, secret.partner.strict) {
+        let made_of = |body: &[u8]| bool::from(hmac_sha256(&key, &[before.as_bytes(), body]).ct_eq(digest));
+        is_right |= made_of(&call.body) | (call.body.is_empty() && made_of(b"{}"));
+    }
+    is_right
 }
 
 fn check_address(site: &Site, call: &Call, partner_id: i64) -> Result<(), Failure> {
@@ -211,8 +251,8 @@ fn check_address(site: &Site, call: &Call, partner_id: i64) -> Result<(), Failur
     if networks.is_empty() || networks.iter().any(listed) { Ok(()) } else { Err(Failure::address_not_allowed()) }
 }
 
-/// For strict partners: a signature must have a recent time and must not have been used. Without the time, every call with
-/// the same body would have the same signature.
+/// A signed time must be recent, and its signature not used. Without the time, every call with the same body would have the
+/// same signature. A strict partner may repeat the same `GET`: a client library does so by itself when a connection breaks.
 fn check_first_use(
     site: &Site,
     call: &Call,
@@ -232,10 +272,13 @@ fn check_first_use(
         let failure = Failure::bad_timestamp().saying(Text::new("bad_timestamp.away").with("seconds", away));
         return Err((failure, Text::new("refused.timestamp_away").with("seconds", away)));
     }
-    let first = site.store.write(now, |tx| Ok(partners::use_signature(tx, partner_id, digest)?));
-    match first {
-        Ok(true) => Ok(()),
-        Ok(false) => Err((Failure::signature_repeated(), Text::new("refused.repeated"))),
+    let parts = [call.method.as_str(), &call.path, &call.query];
+    let request_digest = site.keys.hash(Purpose::Replay, &parts.map(str::as_bytes));
+    let used = site.store.write(now, |tx| Ok(partners::use_signature(tx, partner_id, digest, &request_digest)?));
+    match used {
+        Ok(None) => Ok(()),
+        Ok(Some(true)) if call.reads() && !call.row.signs_request => Ok(()),
+        Ok(Some(_)) => Err((Failure::signature_repeated(), Text::new("refused.repeated"))),
         Err(failure) => {
             let why = failure.text().clone();
             Err((failure, why))

@@ -37,6 +37,17 @@ impl Booking {
     }
 }
 
+const DAY_SECONDS: i64 = 86_400;
+/// How long after a flight a partner may still send it: systems that were down over a weekend do.
+const DAYS_LATE_MAX: i64 = 2;
+/// Two years, one of them a leap year.
+const DAYS_AHEAD_MAX: i64 = 731;
+
+/// Whether a partner may book a flight of that date, or move a booking to it.
+pub(crate) fn may_be_booked_for(flight_date: i64, now: i64) -> bool {
+    (now - DAYS_LATE_MAX * DAY_SECONDS..=now + DAYS_AHEAD_MAX * DAY_SECONDS).contains(&flight_date)
+}
+
 /// The properties of a member that decide about booking.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Standing {
@@ -87,6 +98,13 @@ pub(crate) fn admit(standing: &Standing, yearly_fee_cents: i64, now: i64) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flights_are_booked_from_two_days_ago_to_two_years_ahead() {
+        let (now, day) = (1_780_000_000, 86_400);
+        assert!([-2 * day, 0, 731 * day].iter().all(|away| may_be_booked_for(now + away, now)));
+        assert!([-2 * day - 1, 731 * day + 1].iter().all(|away| !may_be_booked_for(now + away, now)));
+    }
 
     const PAID: Standing =
         Standing { banned: false, email_confirmed: true, paid_until: Some(100), holds_flyer_1: true };

@@ -7,6 +7,7 @@ use crate::http::failure::Failure;
 use crate::http::field_types::{Count, Rows};
 use crate::http::fields::Fields;
 use crate::http::json;
+pub(crate) use crate::http::network::Network;
 use crate::http::row::{CallerKind, Row};
 use crate::i18n::language::{Language, Text};
 use bytes::Bytes;
@@ -16,7 +17,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 /// The most rows of a list in one answer to a `GET`.
 pub(crate) const LIST_ROWS_MAX: i64 = 5_000;
@@ -101,28 +102,6 @@ pub struct Call {
     pub(crate) idempotency: OnceCell<IdempotentRequest>,
 }
 
-/// One caller for all limits by address: an IPv4 address, and of IPv6 the /64 of a household.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Network(IpAddr);
-
-impl From<IpAddr> for Network {
-    fn from(address: IpAddr) -> Network {
-        Network(match address.to_canonical() {
-            IpAddr::V6(address) => {
-                let [a, b, c, d, ..] = address.segments();
-                Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-            }
-            address => address,
-        })
-    }
-}
-
-impl std::fmt::Display for Network {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 /// A principal as the log names it: numbers, never names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum PrincipalId {
@@ -158,6 +137,8 @@ pub(crate) struct IdempotentRequest {
     pub keeps_answer: Cell<bool>,
     /// The hash of the token that the answer hands out, if any.
     pub token_hash: Cell<Option<[u8; 32]>>,
+    /// The booking that the answer is about, if any: the stored answer is void once the booking ends or moves.
+    pub booking_id: Cell<Option<i64>>,
 }
 
 /// The requested rows of a list.
@@ -183,6 +164,13 @@ impl Call {
     pub(crate) fn issues_token(&self, token_hash: &[u8; 32]) {
         if let Some(repeat) = self.idempotency.get() {
             repeat.token_hash.set(Some(*token_hash));
+        }
+    }
+
+    /// Records the booking that the answer is about: the stored answer is repeated only until the booking ends or moves.
+    pub(crate) fn is_about_booking(&self, booking_id: i64) {
+        if let Some(repeat) = self.idempotency.get() {
+            repeat.booking_id.set(Some(booking_id));
         }
     }
 

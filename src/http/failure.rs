@@ -90,12 +90,14 @@ impl Failure {
         bad_signature = UNAUTHORIZED;
         /// `generate-token` without the header that says which partner calls.
         client_id_missing = UNAUTHORIZED;
-        /// A strict partner's signature was used before.
+        /// A partner's signature was used before.
         signature_repeated = UNAUTHORIZED;
         /// A third party's signature is missing, wrong or too old.
         bad_callback = UNAUTHORIZED;
-        /// A strict partner's timestamp is missing or too far from our time.
+        /// A partner's timestamp is missing or too far from our time.
         bad_timestamp = UNAUTHORIZED;
+        /// A partner's nonce is missing or no nonce.
+        bad_nonce = UNAUTHORIZED;
         /// A known caller who may not do this.
         not_allowed = FORBIDDEN;
         /// A form of another origin.
@@ -309,6 +311,8 @@ impl Failure {
         match self.0.retry_after {
             Some(wait) => Some(wait.as_millis().div_ceil(1000).max(1) as u64),
             None if NEEDS_TECHNICIAN.contains(&self.0.code) => Some(TECHNICIAN_SECONDS),
+            // In another second the timestamp, and with it the signature, is another.
+            None if self.0.code == "signature_repeated" => Some(BUSY_SECONDS),
             None => busy.then_some(BUSY_SECONDS),
         }
     }

@@ -10,6 +10,7 @@ pub mod field_types;
 pub(crate) mod fields;
 pub(crate) mod gzip;
 pub(crate) mod json;
+mod network;
 pub(crate) mod reply;
 pub(crate) mod request_id;
 pub mod row;

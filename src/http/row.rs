@@ -74,6 +74,8 @@ pub struct Row {
     pub constant_time: bool,
     /// A partner must send `client-id`.
     pub client_id: bool,
+    /// A partner signs the whole request, with a time and a nonce, and uses each signature once.
+    pub signs_request: bool,
     /// A longer body is answered with 413.
     pub body_bytes_max: usize,
     /// A row of the desk for admins alone.
@@ -122,6 +124,7 @@ impl Row {
             ends_in_write: false,
             constant_time: false,
             client_id: false,
+            signs_request: false,
             body_bytes_max,
             admins: false,
             ours: false,

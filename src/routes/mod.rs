@@ -104,6 +104,9 @@ pub static ROUTES: &[Route] = &[
     member  (PUT,    "/account/notifications/read/{notification_id}",       notifications::read),
 
     // Ours, beside the contract
+    partner (GET,    "/external/partner-metrics/bookings",                  partner::bookings::list).ours().signing_request(),
+    partner (GET,    "/external/partner-metrics/bookings/{registration_id}", partner::bookings::get).ours().signing_request(),
+    partner (DELETE, "/external/partner-metrics/bookings/{registration_id}", partner::bookings::cancel).ours().signing_request(),
     member  (POST,   "/auth/logout",                                        auth::logout::end).ours().when_full(),
     member  (POST,   "/account/profile/media",                              profile::media::upload).ours().drawing().taking(PICTURE_BYTES_MAX),
     member  (GET,    "/account/profile/media",                              profile::media::get).ours(),

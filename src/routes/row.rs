@@ -134,6 +134,7 @@ impl Route {
         ending_in_write sets ends_in_write;
         constant_time sets constant_time;
         with_client_id sets client_id;
+        signing_request sets signs_request;
         ours sets ours;
         in_clear sets in_clear;
         when_full sets when_full;

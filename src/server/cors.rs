@@ -9,7 +9,7 @@ use hyper::Request;
 
 /// The request headers that a page may send beyond those that browsers always allow.
 const REQUEST_HEADERS: &str = "token, authorization, content-type, client-id, idempotency-key, accept-language, ~accept-language, \
-                               ~monitor-user, if-none-match, x-request-id, x-timestamp";
+                               ~monitor-user, if-none-match, x-request-id, x-timestamp, x-nonce";
 /// The answer headers that a page may read beyond those that browsers always show.
 const ANSWER_HEADERS: &str =
     "x-total-count, x-unread-count, link, etag, retry-after, x-request-id, content-language, allow";

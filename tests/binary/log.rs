@@ -1,6 +1,6 @@
 //! The log of a busy day: one line for each request, with no secret and no personal data.
 
-use crate::harness::{Caller, Client, Desk, text};
+use crate::harness::{Caller, Client, Desk, now, text};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -38,7 +38,7 @@ fn busy_day(desk: &Desk, server: &crate::harness::Server) -> Vec<String> {
     let partner = Caller::partner(text(&secret["client_id"]), text(&secret["secret"]));
     let user = http.post(&partner, "/api/external/partner-metrics/op", &json!({"email": email})).ok();
     http.get(&partner, &format!("/api/external/partner-metrics/op/{}?email={email}", user["id"])).ok();
-    let booking = json!({"member_id": member_id, "member_pin": pin, "flight_date": 1_700_000_000, "minutes_booked": 12, "tunnel_id": 1});
+    let booking = json!({"member_id": member_id, "member_pin": pin, "flight_date": now() + 3_600, "minutes_booked": 12, "tunnel_id": 1});
     let token = http.post(&partner, "/api/external/partner-metrics/op/generate-token", &booking).ok();
     let token = text(&token["token"]).to_owned();
     http.get(&Caller::session(&token), "/api/account/profile/user").ok();

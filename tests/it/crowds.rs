@@ -66,7 +66,9 @@ fn with_body(request: &Request, body: &[u8]) -> Request {
 fn requests(world: &World, route: &Route) -> Vec<Vec<u8>> {
     let caller = world.right_caller(route);
     let good = world.request(route, &caller);
-    let of = |request: &Request, caller: &Caller| bytes(&world.site, request, &caller.proof(&request.body));
+    let of = |request: &Request, caller: &Caller| {
+        bytes(&world.site, request, &caller.proof(&request.method, &request.path, &request.body))
+    };
     let text = String::from_utf8_lossy(&good.body).replace(PASSWORD, "another one entirely");
     let wrong = with_body(&good, text.as_bytes());
     vec![

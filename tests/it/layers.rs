@@ -78,8 +78,13 @@ const RULES: &[Rule] = &[
     },
     // Check-ins and flight time pass through one gate, which asks for the waiver.
     Rule {
-        words: &["insert_time(", "insert_entry(", "set_arrived(", "update_booked_time(", "set_time_waits("],
+        words: &["insert_time(", "insert_entry(", "update_booked_time(", "set_time_waits("],
         only_in: &["app/flights.rs", "store/"],
+    },
+    // One place changes a booking, and writes what became of it to the history.
+    Rule {
+        words: &["insert_booking(", "update_booking(", "set_sent(", "set_ended(", "set_arrived(", "Event::Booking"],
+        only_in: &["app/bookings/steps.rs", "store/"],
     },
     // The time of day has one source. The monotonic clock is for limits and metrics.
     Rule { words: &["SystemTime", "Timestamp::now", "Zoned::now", "UNIX_EPOCH"], only_in: &["clock.rs"] },

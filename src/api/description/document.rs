@@ -109,6 +109,7 @@ fn describe(row: &Row, mut operation: Value, tag: &Option<Value>) -> Value {
 /// The credentials that the row requires.
 fn security(row: &Row) -> Value {
     match row.caller_kind {
+        CallerKind::Partner if row.signs_request => json!([{ "requestSignature": [] }]),
         CallerKind::Partner if row.client_id => json!([{ "partnerSignature": [], "clientId": [] }]),
         CallerKind::Partner => json!([{ "partnerSignature": [] }]),
         CallerKind::Staff => json!([{ "staffSession": [] }]),
@@ -127,7 +128,8 @@ fn parameters(row: &Row, own: Value) -> Vec<Value> {
     };
     if row.caller_kind == CallerKind::Partner {
         all.extend((!row.client_id).then(|| "ClientId".into()));
-        all.push("Timestamp".into());
+        let signed = if row.signs_request { ["SignedTimestamp", "SignedNonce"] } else { ["Timestamp", "Nonce"] };
+        all.extend(signed.map(Value::from));
     }
     match row.method {
         Method::GET => all.push("IfNoneMatch".into()),

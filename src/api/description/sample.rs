@@ -31,6 +31,13 @@ impl Description {
         for header in headers(value, !body.is_null()) {
             command.push_str(&format!(" \\\n  -H \"{header}\""));
         }
+        if value["security"][0]["requestSignature"].is_array() {
+            lines.push("now=$(date +%s)\nnonce=$(openssl rand -hex 16)".to_owned());
+            let signed = format!("$now.$nonce.{method} {}.$body", self.filled(operation));
+            let signed = if body.is_null() { signed.trim_end_matches("$body").to_owned() } else { signed };
+            command.push_str(" \\\n  -H \"x-timestamp: $now\" -H \"x-nonce: $nonce\"");
+            command.push_str(&format!(" \\\n  -H \"token: $(sign \"{signed}\")\""));
+        }
         lines.push(command);
         lines.join("\n")
     }

@@ -34,6 +34,8 @@ pub(crate) struct BookingReply {
     entry_id: Option<i64>,
     /// Ours: how the booking ended without a flight.
     ended: Option<&'static str>,
+    ended_at: Option<i64>,
+    arrived_at: Option<i64>,
     created_at: i64,
     updated_at: i64,
 }
@@ -59,6 +61,8 @@ impl From<BookingRow> for BookingReply {
             checkin_time: booking.checkin_time,
             entry_id,
             ended: row.ending.map(Ending::name),
+            ended_at: row.ended_at,
+            arrived_at: row.arrived_at,
             created_at,
             updated_at,
         }
@@ -86,7 +90,7 @@ crate::body! {
         from: Option<Moment>,
         /// Ours: before this moment.
         to: Option<Moment>,
-        /// Ours, of `history`: after this `seq`, oldest first. Ignored elsewhere.
+        /// Ours: of `history` the rows after this `seq`, oldest first; of `bookings` those with an event after it.
         after: Option<Count>,
         /// Ours: only of this partner.
         client_id: Option<Line<64>>,
@@ -105,7 +109,8 @@ struct ReportQuery {
 /// `POST /admin/reports/external/partner-metrics/bookings`: one row a booking, newest first.
 pub(crate) fn bookings(site: &Site, call: &Call, _: &Staff) -> Answer {
     let query = ReportQuery::read(site, call)?;
-    let filter = bookings::Filter { partner_id: query.partner_id, member_id: None, from: query.from, to: query.to };
+    let ReportQuery { from, to, after, partner_id, .. } = query;
+    let filter = bookings::Filter { partner_id, member_id: None, from, to, after };
     site.store.read(|tx| {
         let rows = bookings::list(tx, &filter, query.page.limit, query.page.offset)?;
         Ok(reply::report(bookings::count(tx, &filter)?, query.page, rows.into_iter().map(BookingReply::from).collect()))

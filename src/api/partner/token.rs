@@ -1,10 +1,13 @@
 //! A member's PIN for a token, and the booking that comes with it.
 
+use super::bookings::BookingState;
 use crate::app::booking_fields::{BOOKING_FIELDS, BookingFields, REQUIRED_FIELDS};
-use crate::app::{self, RankedActor, bookings, flights};
+use crate::app::bookings::of_partner::{self, Answer as Booked};
+use crate::app::{self, Change, RankedActor, bookings as booked, flights};
 use crate::auth::{Partner, new_token, pin, pin_guesses};
 use crate::domain::audit::ActorId;
 use crate::domain::booking::{Booking, Denial};
+use crate::domain::when;
 use crate::http::Answer;
 use crate::http::body::Flattened;
 use crate::http::call::{AuthOutcome, Call};
@@ -13,17 +16,20 @@ use crate::http::field_types::{Digits, Id};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
+use crate::store::tables::bookings::{self, BookingRow, Ending};
 use crate::store::tables::history::{self, Event, EventSubject};
 use crate::store::tables::{members, notices, pins, sessions, tunnels};
 use crate::store::{Read, Write};
 use http::{HeaderValue, header};
 use serde::Serialize;
 use serde_json::json;
+use subtle::ConstantTimeEq;
 
 const WRONG_PINS_MAX: i64 = 5;
 const PIN_PAUSE_SECONDS: i64 = 15 * 60;
 const TOKEN_SECONDS: i64 = 24 * 3600;
-#[derive(Serialize)]
+
+#[derive(Default, Serialize)]
 struct TokenReply {
     status: bool,
     message: String,
@@ -31,6 +37,19 @@ struct TokenReply {
     /// On a site that asks for waivers, with a booking: whether the member may be checked in for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     may_check_in: Option<bool>,
+    /// The booking that the request sent, as it stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    booking: Option<BookingState>,
+}
+
+/// What the presented PIN is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PinCheck {
+    /// The member's PIN.
+    Right,
+    /// The PIN that came with the booking before, which the member has renewed since.
+    Outdated,
+    Wrong,
 }
 
 crate::body! {
@@ -58,36 +77,127 @@ pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     }
     let actor = RankedActor::outside(ActorId::Partner(partner.client_id().to_owned()), call);
     app::change_once(site, call, actor, |cx| {
-        let tx = cx.tx;
-        if !pin_is_right(site, tx, member_id, &member_pin)? {
-            call.outcome.set(AuthOutcome::WrongCredentials);
-            pin_guesses::record_wrong_pin(site, call, tx, partner.id())?;
-            return refuse(tx, call, partner, member_id, "booking.wrong_pin");
+        let known = match &booking {
+            Some(booking) => booked::find_known(cx.tx, partner.id(), member_id, booking)?,
+            None => None,
+        };
+        let own = known.as_ref().filter(|known| known.member_id == member_id);
+        let kept = own.map_or(Ok(None), |known| bookings::find_pin_hash(cx.tx, known.booking_id))?;
+        let request = Request { cx, call, partner, member_id };
+        match (check_pin(site, cx.tx, member_id, &member_pin, kept)?, &booking) {
+            (PinCheck::Wrong, _) => request.refuse_pin("booking.wrong_pin"),
+            (pin, Some(booking)) => request.book(pin, &member_pin, booking, known),
+            (_, None) => request.read_only(),
         }
-        let booking_id = match &booking {
-            Some(booking) => match bookings::book(cx, partner.id(), member_id, booking)? {
-                Ok(booking_id) => Some(booking_id),
-                Err(denial) => return refuse(tx, call, partner, member_id, denial.key()),
-            },
-            // A token without a booking only reads: being unpaid or unconfirmed is nothing against it, a ban is.
-            None if is_banned(tx, member_id)? => {
-                return refuse(tx, call, partner, member_id, Denial::Banned.key());
+    })
+}
+
+/// A request with a right PIN, or one that was right.
+struct Request<'a> {
+    cx: &'a Change<'a>,
+    call: &'a Call,
+    partner: &'a Partner,
+    member_id: i64,
+}
+
+impl Request<'_> {
+    fn book(&self, pin: PinCheck, member_pin: &str, sent: &Booking, known: Option<BookingRow>) -> Answer {
+        let Request { cx, call, partner, member_id } = *self;
+        let is_outdated = pin == PinCheck::Outdated;
+        let row = match of_partner::book(cx, (partner.id(), member_id), sent, known, is_outdated)? {
+            Booked::InForce(row) => row,
+            Booked::Denied(denial) => return self.refuse(denial.key(), call.say(denial.key()), None),
+            Booked::Ended(row) => {
+                let key = match row.ending {
+                    Some(Ending::NoShow) => "booking.was_missed",
+                    _ => "booking.was_cancelled",
+                };
+                let when = self.moment(row.ended_at.unwrap_or(row.updated_at))?;
+                return self.refuse(key, call.language().say(&Text::new(key).with("when", when)), Some(&row));
+            }
+            // Counted as a wrong PIN, which it is for this request.
+            Booked::NeedsPin => {
+                count_wrong_pin(cx.tx, member_id)?;
+                return self.refuse_pin("booking.pin_outdated");
+            }
+        };
+        call.is_about_booking(row.booking_id);
+        let moved = match row.sent_flight_date.or(row.sent_minutes) {
+            Some(_) => {
+                let when = self.moment(row.booking.flight_date)?;
+                let text = Text::new("booking.was_moved").with("when", when);
+                Some(call.language().say(&text.with("minutes", row.booking.minutes_booked)))
             }
             None => None,
         };
-        let (token, hash) = new_token();
-        call.issues_token(&hash);
-        sessions::insert_booking_token(tx, &hash, member_id, booking_id, tx.now() + TOKEN_SECONDS)?;
-        let about = EventSubject { member_id: Some(member_id), booking_id, ..EventSubject::default() };
-        history::insert(tx, partner.id(), Event::TokenIssued, &about)?;
-        let may_check_in = match &booking {
-            Some(booking) if booking.tunnel_id == site.tunnel_id => {
-                flights::may_check_in(site, tx, member_id, booking.flight_date)?
-            }
-            _ => None,
+        let may_check_in = match row.booking.tunnel_id == cx.site.tunnel_id {
+            true => flights::may_check_in(cx.site, cx.tx, member_id, row.booking.flight_date)?,
+            false => None,
         };
-        Ok(reply::ok(&TokenReply { status: true, message: String::new(), token, may_check_in }))
-    })
+        let mut words: Vec<String> = moved.into_iter().collect();
+        let token = match is_outdated {
+            true => {
+                words.push(call.say("booking.pin_renewed"));
+                String::new()
+            }
+            false => {
+                bookings::set_pin_hash(cx.tx, row.booking_id, &pin::hash(cx.site, member_id, member_pin))?;
+                self.issue(Some(row.booking_id))?
+            }
+        };
+        let booking = Some(BookingState::from(&row));
+        Ok(reply::ok(&TokenReply { status: true, message: words.join(" "), token, may_check_in, booking }))
+    }
+
+    /// A token without a booking only reads: being unpaid or unconfirmed is nothing against it, a ban is.
+    fn read_only(&self) -> Answer {
+        if is_banned(self.cx.tx, self.member_id)? {
+            let key = Denial::Banned.key();
+            return self.refuse(key, self.call.say(key), None);
+        }
+        let token = self.issue(None)?;
+        Ok(reply::ok(&TokenReply { status: true, token, ..TokenReply::default() }))
+    }
+
+    fn issue(&self, booking_id: Option<i64>) -> Result<String, Failure> {
+        let tx = self.cx.tx;
+        let (token, hash) = new_token();
+        self.call.issues_token(&hash);
+        sessions::insert_booking_token(tx, &hash, self.member_id, booking_id, tx.now() + TOKEN_SECONDS)?;
+        let about = EventSubject { member_id: Some(self.member_id), booking_id, ..EventSubject::default() };
+        history::insert(tx, self.partner.id(), Event::TokenIssued, &about)?;
+        Ok(token)
+    }
+
+    fn refuse_pin(&self, key: &'static str) -> Answer {
+        let Request { cx, call, partner, .. } = *self;
+        call.outcome.set(AuthOutcome::WrongCredentials);
+        pin_guesses::record_wrong_pin(cx.site, call, cx.tx, partner.id())?;
+        self.refuse(key, call.say(key), None)
+    }
+
+    /// A refusal is a reply, and the history knows of it.
+    fn refuse(&self, reason: &'static str, message: String, row: Option<&BookingRow>) -> Answer {
+        let detail = json!({ "reason": reason }).to_string();
+        let booking_id = row.map(|row| row.booking_id);
+        if let Some(booking_id) = booking_id {
+            self.call.is_about_booking(booking_id);
+        }
+        let about = EventSubject {
+            member_id: Some(self.member_id),
+            booking_id,
+            detail: Some(&detail),
+            ..EventSubject::default()
+        };
+        history::insert(self.cx.tx, self.partner.id(), Event::TokenRefused, &about)?;
+        Ok(reply::ok(&TokenReply { message, booking: row.map(BookingState::from), ..TokenReply::default() }))
+    }
+
+    /// A moment in words, by the tunnel's clock.
+    fn moment(&self, at: i64) -> Result<String, Failure> {
+        let zone = tunnels::find_time_zone(self.cx.tx, self.cx.site.tunnel_id)?;
+        Ok(when::moment(self.call.language(), &zone, at))
+    }
 }
 
 impl TokenRequest {
@@ -124,22 +234,44 @@ impl BookingFields {
     }
 }
 
-/// Whether the PIN is right. Five wrong PINs pause it; during the pause the right PIN is refused as a wrong one.
-fn pin_is_right(site: &Site, tx: &Write, member_id: i64, member_pin: &str) -> Result<bool, Failure> {
-    let Some(known) = pins::find(tx, member_id)? else { return Ok(false) };
+/// Checks the PIN; `kept`: the hash of the PIN that came with the booking before. Five wrong PINs pause it; during the pause
+/// every PIN is refused as a wrong one.
+fn check_pin(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    member_pin: &str,
+    kept: Option<[u8; 32]>,
+) -> Result<PinCheck, Failure> {
+    let Some(known) = pins::find(tx, member_id)? else { return Ok(PinCheck::Wrong) };
     if tx.now() < known.paused_until {
-        return Ok(false);
+        return Ok(PinCheck::Wrong);
     }
-    let right = pin::is_right(site, tx, member_id, member_pin)?;
-    let wrong_pins = if right { 0 } else { known.wrong_pins + 1 };
-    if wrong_pins >= WRONG_PINS_MAX {
-        pins::set_wrong_pins(tx, member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
-        let detail = json!({ "minutes": PIN_PAUSE_SECONDS / 60 }).to_string();
-        notices::insert(tx, member_id, "notice.pin_paused", &detail)?;
-    } else if wrong_pins != known.wrong_pins {
+    if pin::is_right(site, tx, member_id, member_pin)? {
+        if known.wrong_pins > 0 {
+            pins::set_wrong_pins(tx, member_id, 0, 0)?;
+        }
+        return Ok(PinCheck::Right);
+    }
+    let presented = pin::hash(site, member_id, member_pin);
+    if kept.is_some_and(|kept| bool::from(kept.ct_eq(&presented))) {
+        return Ok(PinCheck::Outdated);
+    }
+    count_wrong_pin(tx, member_id)?;
+    Ok(PinCheck::Wrong)
+}
+
+/// Stores the number of wrong PINs in a row, or begins a pause, of which the member is notified.
+fn count_wrong_pin(tx: &Write, member_id: i64) -> Result<(), Failure> {
+    let wrong_pins = pins::find(tx, member_id)?.map_or(0, |known| known.wrong_pins) + 1;
+    if wrong_pins < WRONG_PINS_MAX {
         pins::set_wrong_pins(tx, member_id, wrong_pins, 0)?;
+        return Ok(());
     }
-    Ok(right)
+    pins::set_wrong_pins(tx, member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
+    let detail = json!({ "minutes": PIN_PAUSE_SECONDS / 60 }).to_string();
+    notices::insert(tx, member_id, "notice.pin_paused", &detail)?;
+    Ok(())
 }
 
 fn is_banned(tx: &Read, member_id: i64) -> Result<bool, Failure> {
@@ -151,19 +283,6 @@ fn is_banned(tx: &Read, member_id: i64) -> Result<bool, Failure> {
 fn paused(call: &Call, seconds: i64) -> Reply {
     call.outcome.set(AuthOutcome::Delayed);
     let message = call.say("booking.wrong_pin");
-    let reply = reply::ok(&TokenReply { status: false, message, token: String::new(), may_check_in: None });
+    let reply = reply::ok(&TokenReply { message, ..TokenReply::default() });
     reply.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
-}
-
-/// A refusal is a reply, and the history knows of it.
-fn refuse(tx: &Write, call: &Call, partner: &Partner, member_id: i64, reason: &'static str) -> Answer {
-    let detail = json!({ "reason": reason }).to_string();
-    let about = EventSubject { member_id: Some(member_id), detail: Some(&detail), ..EventSubject::default() };
-    history::insert(tx, partner.id(), Event::TokenRefused, &about)?;
-    Ok::<Reply, Failure>(reply::ok(&TokenReply {
-        status: false,
-        message: call.say(reason),
-        token: String::new(),
-        may_check_in: None,
-    }))
 }

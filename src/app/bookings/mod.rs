@@ -1,12 +1,16 @@
-//! Bookings by a partner or at the desk, with their history events, logbook entries and notices to the member;
-//! check-ins, cancellations and no-shows.
+//! Bookings by a partner or at the desk; check-ins, moves, cancellations and no-shows. The functions here check whether
+//! somebody may do it; [`steps`] does it.
 
+pub(crate) mod of_partner;
 mod record;
+mod steps;
 
-pub(super) use record::record_and_audit;
+pub(crate) use record::find_known;
+pub(super) use record::record;
+pub(super) use steps::import;
 
 use super::seen::{self, Seen};
-use super::{Change, Outcome, family, flights};
+use super::{Change, Outcome, family};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::{self, Booking, Denial};
 use crate::domain::when;
@@ -14,29 +18,16 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Write;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
-use crate::store::tables::{endings, entries, members, notices, partners, tunnels};
+use crate::store::tables::{members, partners, tunnels};
+use steps::Step;
 
 /// The client identifier under which the desk books.
 pub(crate) const DESK_CLIENT_ID: &str = "front-desk";
 const DESK_CLIENT_NAME: &str = "Front desk";
 
-/// Books for a member on behalf of a partner; the inner `Err` says why the member cannot book. A booking that is sent
-/// again updates the known one. Audited where the actor belongs to this site; a partner's requests are in the history
-/// instead. The member is notified of changes. Returns the number of the booking.
-pub(crate) fn book(
-    cx: &Change,
-    partner_id: i64,
-    member_id: i64,
-    sent: &Booking,
-) -> Result<Result<i64, Denial>, Failure> {
-    Ok(match admit(cx, member_id, sent.flight_date, Address::Of(member_id))? {
-        Ok(()) => Ok(record_and_audit(cx, partner_id, member_id, sent)?),
-        Err(denial) => Err(denial),
-    })
-}
-
-/// Books on behalf of the desk for a member who is present; otherwise as [`book`]. `number` distinguishes the bookings
-/// of the desk.
+/// Books on behalf of the desk for a member who is present; the inner `Err` says why the member cannot book. A form that is
+/// sent again updates the known booking: `number` distinguishes the bookings of the desk. Audited; the member is notified.
+/// Returns the number of the booking.
 pub(crate) fn book_at_desk(
     cx: &Change,
     member_id: i64,
@@ -54,7 +45,7 @@ pub(crate) fn book_at_desk(
     if let Some(known) = bookings::find_same(cx.tx, partner_id, member_id, &sent)? {
         sent.purchase_date = known.booking.purchase_date;
     }
-    Ok(Ok(record_and_audit(cx, partner_id, member_id, &sent)?))
+    Ok(Ok(record(cx, partner_id, member_id, &sent)?))
 }
 
 /// Books on behalf of the desk for a flight now, and checks the member in where the waiver allows it; otherwise as
@@ -170,16 +161,13 @@ pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outco
         return Err(Failure::not_allowed().saying(Text::new("desk.banned_no_check_in")));
     }
     check_in_force(cx, &known)?;
-    let changed = flights::check_in(cx, &known, at)?;
-    finish(cx, "booking.checked_in", known.member_id, booking_id, changed)
+    steps::take(cx, &known, Step::CheckIn(at))
 }
 
 /// Undoes a check-in. Staff only. Audited, unless the booking is the actor's own.
 pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
     cx.check_staff()?;
-    let known = find(cx, booking_id)?;
-    let changed = flights::undo_check_in(cx, &known)?;
-    finish(cx, "booking.check_in_undone", known.member_id, booking_id, changed)
+    steps::take(cx, &find(cx, booking_id)?, Step::UndoCheckIn)
 }
 
 /// Moves a booking of any partner to another time, or changes its minutes. Staff only. The flight time that the booking
@@ -214,12 +202,7 @@ pub(crate) fn move_to(
     if born.is_some_and(|born| flight_date < born) {
         return Err(Failure::field("flight_date", Text::new("field.before_birth")));
     }
-    bookings::update(cx.tx, booking_id, &moved)?;
-    note_sent(cx.tx, booking_id, &known.as_sent(), &moved)?;
-    flights::change_booked(cx, &known, &moved)?;
-    notices::insert(cx.tx, known.member_id, "notice.booking_changed", &notice_detail(booking_id, &moved))?;
-    audit(cx, "booking.moved", known.member_id, booking_id)?;
-    Ok(Outcome::Done)
+    steps::take(cx, &known, Step::Move(&moved))
 }
 
 /// Cancels a booking of any partner. Staff only. The flight time that the booking entered is removed. 409 while the
@@ -246,12 +229,7 @@ pub(crate) fn reinstate(cx: &Change, booking_id: i64) -> Result<Outcome, Failure
     if known.ending.is_none() {
         return Ok(Outcome::Unchanged);
     }
-    if let Some(time) = endings::unset_ended(cx.tx, booking_id)? {
-        flights::enter_again(cx, &known, &time)?;
-    }
-    notices::insert(cx.tx, known.member_id, "notice.booking_reinstated", &notice_detail(booking_id, &known.booking))?;
-    audit(cx, "booking.reinstated", known.member_id, booking_id)?;
-    Ok(Outcome::Done)
+    steps::take(cx, &known, Step::Restore)
 }
 
 fn end(cx: &Change, booking_id: i64, ending: Ending, seen: &Seen) -> Result<Outcome, Failure> {
@@ -265,15 +243,7 @@ fn end(cx: &Change, booking_id: i64, ending: Ending, seen: &Seen) -> Result<Outc
         return Err(Failure::booking_state().saying(Text::new("desk.end_arrived")));
     }
     check_seen(cx, &known, seen)?;
-    let time = entries::take_booked_time(cx.tx, booking_id)?;
-    endings::set_ended(cx.tx, booking_id, ending, cx.member_id(), time.as_ref())?;
-    let (action, subject) = match ending {
-        Ending::Cancelled => ("booking.cancelled", "notice.booking_cancelled"),
-        Ending::NoShow => ("booking.no_show", "notice.booking_no_show"),
-    };
-    notices::insert(cx.tx, known.member_id, subject, &notice_detail(booking_id, &known.booking))?;
-    audit(cx, action, known.member_id, booking_id)?;
-    Ok(Outcome::Done)
+    steps::take(cx, &known, Step::End(ending))
 }
 
 /// The mark of a booking, for the forms that change or end it.
@@ -321,32 +291,8 @@ fn check_day_has_come(cx: &Change, known: &BookingRow, at: i64) -> Result<(), Fa
     Err(Failure::booking_state().saying(Text::new("desk.check_in_early").with("day", day)))
 }
 
-fn finish(
-    cx: &Change,
-    action: &'static str,
-    member_id: i64,
-    booking_id: i64,
-    changed: usize,
-) -> Result<Outcome, Failure> {
-    if changed == 0 {
-        return Ok(Outcome::Unchanged);
-    }
-    if cx.member_id() != Some(member_id) {
-        audit(cx, action, member_id, booking_id)?;
-    }
-    Ok(Outcome::Done)
-}
-
 fn audit(cx: &Change, action: &'static str, member_id: i64, booking_id: i64) -> Result<(), Failure> {
     cx.record(action, &Subject::Member(member_id), &Detail::none().number("booking_id", booking_id))
-}
-
-/// Stores the date and the minutes that the partner sent where they differ from those in force.
-fn note_sent(tx: &Write, booking_id: i64, sent: &Booking, stands: &Booking) -> Result<(), Failure> {
-    let other = |sent: i64, stands: i64| (sent != stands).then_some(sent);
-    let flight_date = other(sent.flight_date, stands.flight_date);
-    bookings::set_sent(tx, booking_id, flight_date, other(sent.minutes_booked, stands.minutes_booked))?;
-    Ok(())
 }
 
 fn notice_detail(booking_id: i64, sent: &Booking) -> String {

@@ -5,7 +5,7 @@ use super::cell::RowWriter;
 use super::reader::{Column, Row};
 use super::{Judged, List, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wrong_field};
 use crate::app::booking_fields::{BookingFields, REQUIRED_FIELDS};
-use crate::app::bookings::{DESK_CLIENT_ID, desk_client};
+use crate::app::bookings::{self as booked, DESK_CLIENT_ID, desk_client};
 use crate::domain::booking::Booking;
 use crate::domain::local_time::TimeZone;
 use crate::http::body::{Flattened, ParsedBody};
@@ -114,8 +114,7 @@ impl List for Bookings {
 
     fn write(&mut self, _: &Site, tx: &Write, row: New) -> Result<(), Failure> {
         let partner_id = row.partner_id.map_or_else(|| desk_client(tx), Ok)?;
-        bookings::insert(tx, partner_id, row.member_id, &row.booking())?;
-        Ok(())
+        booked::import(tx, partner_id, row.member_id, &row.booking())
     }
 
     fn finish(&mut self, _: &Site, _: &Write) -> Result<(), Failure> {

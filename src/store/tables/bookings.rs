@@ -16,6 +16,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct BookingRow in "b." {
         pub booking_id: i64,
+        pub partner_id: i64,
         pub client_id: String = "p.client_id",
         pub partner_name: String = "p.name",
         pub member_id: i64,
@@ -26,6 +27,7 @@ row! {
         pub arrived_at: Option<i64>,
         pub time_waits: TimeWaits,
         pub ending: Option<Ending> = "b.ended_as",
+        pub ended_at: Option<i64>,
         pub tunnel_name: String = "t.name",
         pub entry_id: Option<i64> = "e.entry_id",
         pub created_at: i64,
@@ -79,6 +81,8 @@ pub(crate) struct Filter {
     pub member_id: Option<i64>,
     pub from: Option<i64>,
     pub to: Option<i64>,
+    /// Only bookings with an event in the history after this `seq`.
+    pub after: Option<i64>,
 }
 
 const BOOKING: &str = joined!(
@@ -145,14 +149,25 @@ pub(crate) fn find_of_purchase(
 }
 
 /// Adds a booking as the partner sent it; returns its number.
-pub fn insert(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64> {
+pub fn insert_booking(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO bookings" Booking: sent, {
         partner_id: partner_id, member_id: member_id, created_at: tx.now(), updated_at: tx.now()
     })
 }
 
-pub(crate) fn update(tx: &Write, booking_id: i64, sent: &Booking) -> Result<usize> {
+pub(crate) fn update_booking(tx: &Write, booking_id: i64, sent: &Booking) -> Result<usize> {
     update!(tx, "UPDATE bookings" Booking: sent, { updated_at: tx.now() } "WHERE booking_id = ?", booking_id)
+}
+
+/// A booking at any tunnel.
+pub(crate) fn find_by_id(tx: &Read, booking_id: i64) -> Result<Option<BookingRow>> {
+    tx.find(sql!(BOOKING, " WHERE b.booking_id = ?1"), [booking_id])
+}
+
+/// The booking of this number, where it is the partner's.
+pub(crate) fn find_of_partner(tx: &Read, partner_id: i64, booking_id: i64) -> Result<Option<BookingRow>> {
+    let params = named_params! {":partner_id": partner_id, ":booking_id": booking_id};
+    tx.find(sql!(ITS, "b.booking_id = :booking_id"), params)
 }
 
 /// A booking at this tunnel.
@@ -176,6 +191,11 @@ impl Filter {
             .when("b.member_id = :member_id", ":member_id", &self.member_id)
             .when("b.flight_date >= :from", ":from", &self.from)
             .when("b.flight_date < :to", ":to", &self.to)
+            .when(
+                "b.booking_id IN (SELECT h.booking_id FROM history h WHERE h.seq > :after AND h.event LIKE 'booking.%')",
+                ":after",
+                &self.after,
+            )
     }
 }
 
@@ -193,7 +213,7 @@ pub(crate) fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Resul
 }
 
 pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
-    if filter.member_id.or(filter.from).or(filter.to).is_none() {
+    if filter.member_id.or(filter.from).or(filter.to).or(filter.after).is_none() {
         return partners::count_bookings(tx, filter.partner_id);
     }
     let conditions = filter.conditions();
@@ -337,4 +357,15 @@ pub(crate) fn unset_arrived(tx: &Write, booking_id: i64) -> Result<usize> {
         "UPDATE bookings SET arrived_at = NULL, arrived_by = NULL WHERE booking_id = ?1 AND arrived_at IS NOT NULL"
     );
     tx.run(sql, [booking_id])
+}
+
+/// The keyed hash of the PIN that may still change a booking; `None`: no PIN but the member's own.
+pub(crate) fn find_pin_hash(tx: &Read, booking_id: i64) -> Result<Option<[u8; 32]>> {
+    tx.get(sql!("SELECT pin_hash FROM bookings WHERE booking_id = ?1"), [booking_id])
+}
+
+/// Keeps the hash of the PIN that came with a booking.
+pub(crate) fn set_pin_hash(tx: &Write, booking_id: i64, hash: &[u8; 32]) -> Result<usize> {
+    let sql = sql!("UPDATE bookings SET pin_hash = ?2 WHERE booking_id = ?1 AND pin_hash IS NOT ?2");
+    tx.run(sql, (booking_id, &hash[..]))
 }

@@ -1,12 +1,14 @@
-//! The history of the partners' requests: append-only and numbered without gaps. The sync sends its rows upstream.
+//! The history of the partners' requests, and of what became of their bookings here: append-only and numbered without gaps. The sync sends its rows upstream.
 
+use super::bookings::BookingRow;
 use super::partners;
 use crate::domain::booking::Booking;
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
+use serde::Serialize;
 
 named! {
-    /// A partner's request that changed something, or was refused.
+    /// A partner's request that changed something, or was refused; or what became of a booking at this site.
     pub enum Event {
         /// A user record was created.
         UserCreated = "user.created",
@@ -22,6 +24,18 @@ named! {
         BookingRecorded = "booking.recorded",
         /// A booking was sent again with other values.
         BookingChanged = "booking.changed",
+        /// The desk gave a booking another time or length.
+        BookingMoved = "booking.moved",
+        /// A booking was cancelled, by whomever.
+        BookingCancelled = "booking.cancelled",
+        /// The member did not come.
+        BookingMissed = "booking.no_show",
+        /// A cancellation or a no-show was undone.
+        BookingRestored = "booking.restored",
+        /// The member came.
+        BookingCheckedIn = "booking.checked_in",
+        /// A check-in was undone.
+        CheckInUndone = "booking.check_in_undone",
     }
 }
 
@@ -82,9 +96,26 @@ pub fn insert(tx: &Write, partner_id: i64, event: Event, about: &EventSubject) -
     })
 }
 
-/// A booking's values, as the `detail` of an event.
-pub(crate) fn booking_detail(booking: &Booking) -> String {
-    serde_json::to_string(booking).expect("a booking can be written as JSON")
+/// A booking as it stands, as the `detail` of an event.
+#[derive(Serialize)]
+struct BookingDetail<'a> {
+    #[serde(flatten)]
+    booking: &'a Booking,
+    ended: Option<&'static str>,
+    ended_at: Option<i64>,
+    arrived_at: Option<i64>,
+}
+
+/// The `detail` of an event about a booking: its values as they stand after it.
+pub(crate) fn booking_detail(row: &BookingRow) -> String {
+    let BookingRow { booking, ending, ended_at, arrived_at, .. } = row;
+    let detail = BookingDetail {
+        booking,
+        ended: ending.map(|ending| ending.name()),
+        ended_at: *ended_at,
+        arrived_at: *arrived_at,
+    };
+    serde_json::to_string(&detail).expect("a booking can be written as JSON")
 }
 
 impl Filter {

@@ -168,11 +168,22 @@ pub(crate) fn list_networks(tx: &Read, partner_id: i64) -> Result<Vec<String>> {
     tx.list(sql!("SELECT network FROM partner_networks WHERE partner_id = ?1 ORDER BY network"), [partner_id])
 }
 
-/// Records the use of a signature. Returns whether it was the first use.
-pub(crate) fn use_signature(tx: &Write, partner_id: i64, signature: &[u8; 32]) -> Result<bool> {
-    Ok(insert!(tx.run, "INSERT OR IGNORE INTO partner_signatures" {
-        partner_id, signature: &signature[..], used_at: tx.now(),
-    })? == 1)
+/// Records the use of a signature for a request, of which `request_digest` is made. Returns `None` at the first use, else
+/// whether the first use was for the same request.
+pub(crate) fn use_signature(
+    tx: &Write,
+    partner_id: i64,
+    signature: &[u8; 32],
+    request_digest: &[u8; 32],
+) -> Result<Option<bool>> {
+    let first = insert!(tx.run, "INSERT OR IGNORE INTO partner_signatures" {
+        partner_id, signature: &signature[..], used_at: tx.now(), request_digest: &request_digest[..],
+    })?;
+    if first == 1 {
+        return Ok(None);
+    }
+    let sql = sql!("SELECT request_digest IS ?3 FROM partner_signatures WHERE partner_id = ?1 AND signature = ?2");
+    tx.get(sql, (partner_id, &signature[..], &request_digest[..])).map(Some)
 }
 
 /// Deletes signatures whose timestamp is not valid any more.

@@ -30,8 +30,15 @@ pub fn set(tx: &Write, member_id: i64, hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql, named_params! {":hash": &hash[..], ":now": tx.now(), ":id": member_id})
 }
 
-/// Removes the PIN.
+/// Forgets the PINs that came with the member's bookings, so that none of them changes a booking any more.
+pub(crate) fn forget_outdated(tx: &Write, member_id: i64) -> Result<usize> {
+    let sql = sql!("UPDATE bookings SET pin_hash = NULL WHERE member_id = ?1 AND pin_hash IS NOT NULL");
+    tx.run(sql, [member_id])
+}
+
+/// Removes the PIN, and forgets the earlier ones.
 pub(crate) fn clear(tx: &Write, member_id: i64) -> Result<usize> {
+    forget_outdated(tx, member_id)?;
     let sql =
         sql!("UPDATE members SET pin_hash = NULL, updated_at = :now WHERE member_id = :id AND pin_hash IS NOT NULL");
     tx.run(sql, named_params! {":now": tx.now(), ":id": member_id})

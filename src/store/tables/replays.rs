@@ -14,6 +14,8 @@ row! {
         pub answer: Vec<u8>,
         /// SHA-256 of the token that the reply contains, if any.
         pub token_hash: Option<[u8; 32]>,
+        /// The booking that the reply is about, if any.
+        pub booking_id: Option<i64>,
     }
 }
 
@@ -25,8 +27,13 @@ pub(crate) fn find(tx: &Read, replay_key: &[u8; 32], now: i64) -> Result<Option<
 pub(crate) fn insert(tx: &Write, replay_key: &[u8; 32], kept: &StoredReply) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO replays" {
         replay_key: &replay_key[..], body_digest: &kept.body_digest[..], answer: kept.answer,
-        answered_at: tx.now(), token_hash: kept.token_hash.as_ref().map(|hash| &hash[..]),
+        answered_at: tx.now(), token_hash: kept.token_hash.as_ref().map(|hash| &hash[..]), booking_id: kept.booking_id,
     })
+}
+
+/// Voids the stored replies about a booking: a repeated request is judged anew, and its key stays with its body.
+pub(crate) fn void_about_booking(tx: &Write, booking_id: i64) -> Result<usize> {
+    tx.run(sql!("UPDATE replays SET answer = x'', token_hash = NULL WHERE booking_id = ?1"), [booking_id])
 }
 
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {

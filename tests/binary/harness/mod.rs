@@ -16,7 +16,7 @@ use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tunneldesk::store::engine::data_dir::{DataDir, LockError};
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_tunneldesk");
@@ -206,6 +206,11 @@ pub fn make_hanging(path: &Path) -> bool {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o1600)).unwrap();
     }
     made
+}
+
+/// The machine's time, in Unix seconds.
+pub fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64
 }
 
 /// A value that must be text.

@@ -1,6 +1,6 @@
 //! `member export` and `member erase`: the personal data of a member, and that none is left after an erasure.
 
-use crate::harness::{Caller, Desk, PASSWORD, Server, text};
+use crate::harness::{Caller, Desk, PASSWORD, Server, now, text};
 use serde_json::{Value, json};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ impl ErasureSite {
         assert_eq!(record.status, 201, "{}", record.body);
         let pin = server.post(&zaphodette, "/api/account/profile/booking-pin", &json!({})).json();
         let booking = json!({ "member_id": self.member_id, "member_pin": pin["pin"], "registration_id": 7001,
-            "flight_date": 1_900_000_000, "minutes_booked": 15, "tunnel_id": 1 });
+            "flight_date": now() + 3_600, "minutes_booked": 15, "tunnel_id": 1 });
         let token = server.post(&self.partner, "/api/external/partner-metrics/op/generate-token", &booking).json();
         assert_eq!(token["status"], true, "{token}");
     }

@@ -57,7 +57,8 @@ pub fn spoil(dice: &mut Dice, good: &Request, caller: &Caller, costly: bool) -> 
 /// The request line, the right credentials for the spoilt bytes, and the good request's own headers.
 fn assemble(good: &Request, caller: &Caller, path: Vec<u8>, body: Vec<u8>) -> Parts {
     let mut headers = vec![b"Host: localhost".to_vec()];
-    headers.extend(caller.proof(&body).into_iter().map(|(name, value)| format!("{name}: {value}").into_bytes()));
+    let proof = caller.proof(&good.method, &String::from_utf8_lossy(&path), &body);
+    headers.extend(proof.into_iter().map(|(name, value)| format!("{name}: {value}").into_bytes()));
     headers.extend(good.headers.iter().map(|(name, value)| [name.as_bytes(), b": ", value.as_bytes()].concat()));
     let line = [good.method.as_str().as_bytes(), b" ", &path, b" HTTP/1.1"].concat();
     // The server closes the connection for a larger head, and may for a larger body.

@@ -84,7 +84,7 @@ pub fn book(site: &Site, member: &Caller, in_seconds: i64) -> i64 {
             tunnel_id: Site::TUNNEL_ID,
             checkin_time: None,
         };
-        Ok(bookings::insert(tx, partner.partner_id, member.id, &booking)?)
+        Ok(bookings::insert_booking(tx, partner.partner_id, member.id, &booking)?)
     })
 }
 

@@ -9,10 +9,14 @@ use http::{HeaderValue, Method};
 use serde::Serialize;
 use sha2::Sha256;
 use std::time::{Duration, Instant};
+use tunneldesk::keys::{hex, random};
 
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 /// The time to serve a crowd of requests, on a busy machine.
 const CROWD_TIME_MAX: Duration = Duration::from_secs(120);
+
+/// The paths of a partner's own bookings, whose requests are signed whole.
+const WHOLLY_SIGNED: &str = "/api/external/partner-metrics/bookings";
 
 /// An HTTP client for one server: its connections are kept for as long as the server lives, and all callers of the
 /// server share them. The next server may get the port of one that has ended, so each has its own client.
@@ -166,7 +170,7 @@ impl Caller {
     }
 
     /// The headers that authenticate the caller, for a request with exactly these bytes.
-    pub fn proof(&self, body: &[u8]) -> Vec<(&'static str, String)> {
+    pub fn proof(&self, method: &Method, path: &str, body: &[u8]) -> Vec<(&'static str, String)> {
         match &self.credential {
             Credential::None => Vec::new(),
             Credential::Token { header, prefix, token } => vec![(*header, format!("{prefix}{token}"))],
@@ -174,6 +178,13 @@ impl Caller {
                 vec![("stripe-signature", payment_signature(secret, self.endpoint.clock().now(), body))]
             }
             Credential::MailProvider { key, url } => vec![("x-mandrill-signature", mail_signature(key, url, body))],
+            Credential::Partner { client_id, secret, .. } if path.starts_with(WHOLLY_SIGNED) => {
+                let (now, nonce) = (self.endpoint.clock().now(), hex(&random::<16>()));
+                let line = format!("{now}.{nonce}.{method} {path}.");
+                let token = sign(secret, &[line.as_bytes(), body].concat());
+                let stamps = [("x-timestamp", now.to_string()), ("x-nonce", nonce), ("token", token)];
+                [("client-id", client_id.clone())].into_iter().chain(stamps).collect()
+            }
             Credential::Partner { client_id, secret, strict } => {
                 let mut headers = vec![("client-id", client_id.clone())];
                 let mut stamp = String::new();
@@ -192,7 +203,7 @@ impl Caller {
     pub fn send(&self, request: &Request) -> Reply {
         let url = format!("http://{}{}", self.endpoint.address(), request.path);
         let mut outgoing = http::Request::builder().method(&request.method).uri(&url);
-        for (name, value) in self.proof(&request.body) {
+        for (name, value) in self.proof(&request.method, &request.path, &request.body) {
             outgoing = outgoing.header(name, value);
         }
         for (name, value) in &request.headers {

@@ -19,7 +19,7 @@ mod wire;
 
 pub use authenticator::{Authenticator, Protected};
 pub use browser::Browser;
-pub use caller::{Caller, Credential, Request, sign};
+pub use caller::{Asking, Caller, Credential, Request, sign};
 pub use file::Rows;
 pub use people::PASSWORD;
 pub use reply::{Reply, sheets};

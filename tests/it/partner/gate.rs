@@ -110,7 +110,7 @@ fn a_partner_that_is_too_fast_is_told_when_to_come_back() {
 }
 
 #[test]
-fn a_strict_partner_signs_the_time_and_each_signature_once() {
+fn a_strict_partner_signs_the_time_and_each_signature_is_for_one_request() {
     let site = Site::open();
     let partner = site.strict_partner();
     let plain = unsigned(&partner);
@@ -119,7 +119,12 @@ fn a_strict_partner_signs_the_time_and_each_signature_once() {
         plain.ask(Method::GET, OP).header("token", &token).header("x-timestamp", &timestamp.to_string()).send()
     };
     stamped(site.now()).ok();
-    assert_eq!(stamped(site.now()).refused(401).json()["code"], "signature_repeated");
+    stamped(site.now()).ok();
+    let token = sign(partner.secret(), format!("{}.", site.now()).as_bytes());
+    let other = plain.ask(Method::GET, &format!("{OP}/1")).header("token", &token);
+    let other = other.header("x-timestamp", &site.now().to_string()).send().refused(401);
+    assert_eq!(other.json()["code"], "signature_repeated", "for another request than the first");
+    assert_eq!(other.header("retry-after"), Some("1"));
     stamped(site.now() - 300).ok();
     assert_eq!(stamped(site.now() - 301).refused(401).json()["code"], "bad_timestamp");
     let early = stamped(site.now() + 420).refused(401).json();
@@ -130,6 +135,23 @@ fn a_strict_partner_signs_the_time_and_each_signature_once() {
     assert_eq!(plain.ask(Method::GET, OP).header("token", &token).send().refused(401).json()["code"], "bad_timestamp");
     let moved = plain.ask(Method::GET, OP).header("token", &sign(partner.secret(), b"1."));
     moved.header("x-timestamp", &site.now().to_string()).send().refused(401);
+}
+
+#[test]
+fn a_strict_partner_may_sign_a_nonce_so_that_two_requests_of_a_second_differ() {
+    let site = Site::open();
+    let partner = site.strict_partner();
+    let (plain, now) = (unsigned(&partner), site.now());
+    let send = |nonce: &str, signed: &str| {
+        let token = sign(partner.secret(), format!("{now}.{signed}").as_bytes());
+        let asking = plain.ask(Method::GET, &format!("{OP}/1")).header("x-timestamp", &now.to_string());
+        asking.header("x-nonce", nonce).header("token", &token).send()
+    };
+    for nonce in ["0123456789abcdef", "0123456789abcdeg"] {
+        send(nonce, &format!("{nonce}.")).refused(404);
+    }
+    assert_eq!(send("0123456789abcdeh", "").refused(401).json()["code"], "bad_signature", "the nonce is not signed");
+    assert_eq!(send("short", "short.").refused(401).json()["code"], "bad_nonce");
 }
 
 #[test]
@@ -150,9 +172,12 @@ fn a_used_signature_stays_used_over_a_restart() {
     let mut site = Site::open();
     let partner = site.strict_partner();
     let timestamp = site.now().to_string();
-    let token = sign(partner.secret(), format!("{timestamp}.").as_bytes());
-    let ask =
-        |caller: &Caller| caller.ask(Method::GET, OP).header("token", &token).header("x-timestamp", &timestamp).send();
+    let body = r#"{"email":"once@example.com"}"#;
+    let token = sign(partner.secret(), format!("{timestamp}.{body}").as_bytes());
+    let ask = |caller: &Caller| {
+        let asking = caller.ask(Method::POST, OP).header("token", &token).header("x-timestamp", &timestamp);
+        asking.body(body).send()
+    };
     let plain = unsigned(&partner);
     ask(&plain).ok();
     site.restart();

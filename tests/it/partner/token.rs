@@ -38,7 +38,12 @@ fn a_booking_of_a_current_flyer_is_in_every_list() {
     let (partner, jane, sync) = (site.partner(), site.flyer("jane"), site.sync());
     let answer = ask(&partner, &jane, &site.pin(&jane), booking(&site, 1)).ok().json();
     assert_eq!((answer["status"].as_bool(), answer["message"].as_str()), (Some(true), Some("")));
-    assert_eq!(answer.as_object().unwrap().len(), 3, "status, message and token");
+    assert_eq!(answer.as_object().unwrap().len(), 4, "status, message, token and booking");
+    let expected = json!({
+        "booking_id": 1, "registration_id": 1, "flight_date": site.now() + 3600, "minutes_booked": 12,
+        "tunnel_id": Site::TUNNEL_ID, "ended": null, "ended_at": null, "arrived_at": null,
+    });
+    assert_eq!(answer["booking"], expected);
 
     let own = jane.get("/account/profile/booking-history").ok().json();
     assert_eq!((own.as_array().map(Vec::len), own[0]["minutes_booked"].as_i64()), (Some(1), Some(12)));

@@ -198,6 +198,7 @@ impl World {
     fn value(&self, place: &str, caller: &Caller) -> String {
         match place {
             "id" => self.partner_user(caller).to_string(),
+            "registration_id" => self.registration(caller).to_string(),
             "entry_id" => self.entry(caller).to_string(),
             "passkey_id" => self.passkey(caller).to_string(),
             "member_id" => caller.id.to_string(),
@@ -322,7 +323,9 @@ fn whose(place: &str) -> Option<Whose> {
     match place {
         "member_id" => Some(Whose::MembersAndOverseers),
         "entry_id" => Some(Whose::MembersAndStaffs),
-        "id" | "passkey_id" | "session_id" | "notification_id" => Some(Whose::OwnersAlone { refusal: 404 }),
+        "id" | "registration_id" | "passkey_id" | "session_id" | "notification_id" => {
+            Some(Whose::OwnersAlone { refusal: 404 })
+        }
         "tunnel_id" | "code" => Some(Whose::Everybodys),
         "status" | "category" | "skill" | "tunnel" => None,
         other => panic!("say here whose {{{other}}} is"),

@@ -146,6 +146,18 @@ impl World {
         made.json()["id"].as_i64().expect("a record has a number")
     }
 
+    /// The registration of a booking that the partner has made for a new flyer.
+    pub(super) fn registration(&self, partner: &Caller) -> i64 {
+        let (somebody, registration_id) = (self.somebody(), self.site.next_number());
+        let body = json!({
+            "member_id": somebody.id, "member_pin": self.site.pin(&somebody), "registration_id": registration_id,
+            "flight_date": self.site.now() + 3600, "minutes_booked": 12, "tunnel_id": Site::TUNNEL_ID,
+        });
+        let booked = partner.post("/external/partner-metrics/op/generate-token", body).ok().json();
+        assert_eq!(booked["status"], true, "{booked}");
+        registration_id
+    }
+
     /// A passkey of the member that no authenticator has.
     pub(super) fn passkey(&self, member: &Caller) -> i64 {
         let credential_id = self.site.next_number().to_be_bytes();

@@ -68,7 +68,7 @@ fn statements_that_are_put_together_at_run_time_fit_the_schema() {
     erasure::erase(&tx, &keys, 1, 100).unwrap();
     let some = Some(1);
     let word = || Some("member:1".to_owned());
-    let booked = bookings::Filter { partner_id: some, member_id: some, from: some, to: some };
+    let booked = bookings::Filter { partner_id: some, member_id: some, from: some, to: some, after: some };
     let happened = history::Filter { partner_id: some, from: some, to: some, after: some };
     let done = audit::Filter { who: word(), whom: word(), deed: word(), since: None, until: some, before: some };
     for filter in [booked, bookings::Filter::default()] {

@@ -195,7 +195,8 @@ pub(crate) const DATA_SETS: &[DataSet] = &[
         .only(&["entry_id", "kind", "status", "entry_date", "minutes", "comment", "created_at"]),
     set("entry_moves", "entry_moves", "member_id = :id", Keep(NUMBERS)),
     set("bookings", "bookings", "member_id = :id",
-         Overwrite("removed_comment = NULL", "the partner's metrics count them; numbers and moments")),
+         Overwrite("removed_comment = NULL, pin_hash = NULL", "the partner's metrics count them; numbers and moments"))
+        .displays(&[("pin_hash", SECRET)]),
     set("history", "history", "member_id = :id", Keep("append-only, and goes upstream; numbers and moments")),
     set("payments", "payments",
          "member_id = :id OR named_member = :id OR claimed_by = :id OR assigned_to = :id OR granted_to = :id OR rival_claim = :id",

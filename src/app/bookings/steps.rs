@@ -1,0 +1,210 @@
+//! The steps of a booking: the one place that changes a booking, whoever does it. Each step writes the booking, its flight
+//! time, the notice to the member, the audit row, and the history row with the values as they stand after it.
+
+use super::{audit, notice_detail};
+use crate::app::{Change, Outcome, flights};
+use crate::domain::booking::Booking;
+use crate::domain::role::Rank;
+use crate::http::failure::Failure;
+use crate::store::Write;
+use crate::store::queries::standing;
+use crate::store::tables::bookings::{self, BookingRow, Ending};
+use crate::store::tables::history::{self, Event, EventSubject};
+use crate::store::tables::{endings, entries, notices, replays};
+
+/// A step of a booking that is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step<'a> {
+    /// The booking was sent again with other values: as it was sent, and as it stands then. Other values that concern the
+    /// member book an ended booking anew.
+    Change {
+        sent: &'a Booking,
+        stands: &'a Booking,
+    },
+    /// The desk gives it another time or length.
+    Move(&'a Booking),
+    End(Ending),
+    /// An ending is undone.
+    Restore,
+    /// The member has come, at a moment.
+    CheckIn(i64),
+    UndoCheckIn,
+}
+
+impl Step<'_> {
+    fn event(self) -> Event {
+        match self {
+            Step::Change { .. } => Event::BookingChanged,
+            Step::Move(_) => Event::BookingMoved,
+            Step::End(Ending::Cancelled) => Event::BookingCancelled,
+            Step::End(Ending::NoShow) => Event::BookingMissed,
+            Step::Restore => Event::BookingRestored,
+            Step::CheckIn(_) => Event::BookingCheckedIn,
+            Step::UndoCheckIn => Event::CheckInUndone,
+        }
+    }
+
+    /// The action in the audit log.
+    fn action(self) -> &'static str {
+        match self {
+            Step::Change { .. } => "booking.made",
+            Step::Move(_) => "booking.moved",
+            Step::End(Ending::Cancelled) => "booking.cancelled",
+            Step::End(Ending::NoShow) => "booking.no_show",
+            Step::Restore => "booking.reinstated",
+            Step::CheckIn(_) => "booking.checked_in",
+            Step::UndoCheckIn => "booking.check_in_undone",
+        }
+    }
+
+    /// The subject of the notice to the member; of a change, [`change`] gives notice.
+    fn notice(self) -> Option<&'static str> {
+        match self {
+            Step::Move(_) => Some("notice.booking_changed"),
+            Step::End(Ending::Cancelled) => Some("notice.booking_cancelled"),
+            Step::End(Ending::NoShow) => Some("notice.booking_no_show"),
+            Step::Restore => Some("notice.booking_reinstated"),
+            Step::Change { .. } | Step::CheckIn(_) | Step::UndoCheckIn => None,
+        }
+    }
+
+    /// Whether a stored answer about the booking is wrong after the step.
+    fn voids_answers(self) -> bool {
+        matches!(self, Step::Move(_) | Step::End(_) | Step::Restore)
+    }
+
+    fn is_arrival(self) -> bool {
+        matches!(self, Step::CheckIn(_) | Step::UndoCheckIn)
+    }
+}
+
+/// Takes a step of a known booking; the caller has checked that the booking's state and the actor allow it. A second
+/// check-in, or a second undoing of one, changes nothing. 409 for a check-in where the member may not fly.
+pub(super) fn take(cx: &Change, known: &BookingRow, step: Step) -> Result<Outcome, Failure> {
+    let booking_id = known.booking_id;
+    let stands = match step {
+        Step::Change { sent, stands } => {
+            change(cx, known, sent, stands)?;
+            stands
+        }
+        Step::Move(to) => {
+            bookings::update_booking(cx.tx, booking_id, to)?;
+            note_sent(cx.tx, booking_id, &known.as_sent(), to)?;
+            flights::change_booked(cx, known, to)?;
+            to
+        }
+        Step::End(ending) => {
+            let time = entries::take_booked_time(cx.tx, booking_id)?;
+            endings::set_ended(cx.tx, booking_id, ending, cx.member_id(), time.as_ref())?;
+            &known.booking
+        }
+        Step::Restore => {
+            if let Some(time) = endings::unset_ended(cx.tx, booking_id)? {
+                flights::enter_again(cx, known, &time)?;
+            }
+            &known.booking
+        }
+        Step::CheckIn(_) if known.arrived_at.is_some() => return Ok(Outcome::Unchanged),
+        Step::CheckIn(at) => {
+            flights::enter_on_arrival(cx, known)?;
+            bookings::set_arrived(cx.tx, booking_id, at, cx.member_id())?;
+            &known.booking
+        }
+        Step::UndoCheckIn if known.arrived_at.is_none() => return Ok(Outcome::Unchanged),
+        Step::UndoCheckIn => {
+            flights::remove_on_departure(cx, known)?;
+            bookings::unset_arrived(cx.tx, booking_id)?;
+            &known.booking
+        }
+    };
+    if let Some(subject) = step.notice() {
+        notices::insert(cx.tx, known.member_id, subject, &notice_detail(booking_id, stands))?;
+    }
+    if step.voids_answers() {
+        replays::void_about_booking(cx.tx, booking_id)?;
+    }
+    write_history(cx, booking_id, step.event())?;
+    // A member who checks in for the own booking, and a partner, leave no audit row.
+    let is_own = step.is_arrival() && cx.member_id() == Some(known.member_id);
+    if cx.rank != Rank::Outside && !is_own {
+        audit(cx, step.action(), known.member_id, booking_id)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Records a new booking. Returns its number.
+pub(super) fn record(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
+    let booking_id = bookings::insert_booking(cx.tx, partner_id, member_id, sent)?;
+    enter_flight_time(cx, member_id, booking_id, sent)?;
+    write_history(cx, booking_id, Event::BookingRecorded)?;
+    if cx.rank != Rank::Outside {
+        audit(cx, "booking.made", member_id, booking_id)?;
+    }
+    Ok(booking_id)
+}
+
+/// Adds a booking of an imported list. Another site recorded it, and its history went upstream from there.
+pub(in crate::app) fn import(tx: &Write, partner_id: i64, member_id: i64, booking: &Booking) -> Result<(), Failure> {
+    bookings::insert_booking(tx, partner_id, member_id, booking)?;
+    Ok(())
+}
+
+fn change(cx: &Change, known: &BookingRow, sent: &Booking, stands: &Booking) -> Result<(), Failure> {
+    bookings::update_booking(cx.tx, known.booking_id, stands)?;
+    note_sent(cx.tx, known.booking_id, sent, stands)?;
+    if known.ending.is_some() && concerns_member(&known.as_sent(), sent) {
+        endings::unset_ended(cx.tx, known.booking_id)?;
+        flights::stop_waiting(cx, known)?;
+        return enter_flight_time(cx, known.member_id, known.booking_id, stands);
+    }
+    flights::change_booked(cx, known, stands)?;
+    if concerns_member(&known.booking, stands) {
+        let detail = notice_detail(known.booking_id, stands);
+        notices::insert(cx.tx, known.member_id, "notice.booking_changed", &detail)?;
+    }
+    Ok(())
+}
+
+/// Whether a change concerns the member: the flight date, the minutes or the tunnel, but not a purchase number.
+pub(super) fn concerns_member(known: &Booking, sent: &Booking) -> bool {
+    (known.flight_date, known.minutes_booked, known.tunnel_id)
+        != (sent.flight_date, sent.minutes_booked, sent.tunnel_id)
+}
+
+/// Stores the date and the minutes that the partner sent where they differ from those in force.
+fn note_sent(tx: &Write, booking_id: i64, sent: &Booking, stands: &Booking) -> Result<(), Failure> {
+    let other = |sent: i64, stands: i64| (sent != stands).then_some(sent);
+    let flight_date = other(sent.flight_date, stands.flight_date);
+    bookings::set_sent(tx, booking_id, flight_date, other(sent.minutes_booked, stands.minutes_booked))?;
+    Ok(())
+}
+
+/// Adds the event with the booking as it stands now.
+fn write_history(cx: &Change, booking_id: i64, event: Event) -> Result<(), Failure> {
+    let row = bookings::find_by_id(cx.tx, booking_id)?.ok_or_else(Failure::broken)?;
+    let detail = history::booking_detail(&row);
+    let about = EventSubject {
+        member_id: Some(row.member_id),
+        booking_id: Some(booking_id),
+        detail: Some(&detail),
+        ..EventSubject::default()
+    };
+    history::insert(cx.tx, row.partner_id, event, &about)?;
+    Ok(())
+}
+
+/// Enters the minutes in the logbook of a current flyer. An entry for a flyer whose currency has lapsed would silently
+/// restore the currency, so the flyer is notified what to do instead. The minutes of a flyer without a signed waiver
+/// wait for the check-in.
+fn enter_flight_time(cx: &Change, member_id: i64, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
+    let flyer = standing::read(cx.tx, member_id, cx.now())?;
+    let is_current = flyer.currency.flyer.current;
+    let waits = flights::enter_booked(cx, member_id, booking_id, sent, is_current)?;
+    let subject = match flyer.holds_flyer_1 && !is_current {
+        true => "notice.booking_not_current",
+        false if waits => "notice.booking_waits",
+        false => "notice.booking_recorded",
+    };
+    notices::insert(cx.tx, member_id, subject, &notice_detail(booking_id, sent))?;
+    Ok(())
+}
