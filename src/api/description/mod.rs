@@ -57,7 +57,7 @@ impl Edition {
     fn make(address: String) -> Edition {
         let quoted = Value::from(address.as_str()).to_string();
         let document = text_with_samples(rows()).replace(SAMPLE_ADDRESS, quoted.trim_matches('"'));
-        let page = page::write(&Description::read(&document));
+        let page = page::write(&Description::read(&document)).replace(SAMPLE_ADDRESS, &address);
         Edition { address, document: Text::new(document), page: Text::new(page) }
     }
 }

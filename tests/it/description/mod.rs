@@ -1,6 +1,7 @@
 //! The API description: complete, valid, and equal to the product's answers.
 
 mod codes;
+mod first_booking;
 mod judge;
 mod kinds;
 mod lint;
