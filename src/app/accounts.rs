@@ -41,7 +41,7 @@ pub(crate) fn lift_ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> 
     done(cx, "member.unbanned", member_id)
 }
 
-/// Why an account is banned, and until when in Unix seconds.
+/// Why an account is banned, and to which second, that of a day, in Unix seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Ban {
     pub(crate) reason: String,
@@ -52,7 +52,7 @@ pub(crate) struct Ban {
 /// Bans an account as [`ban`] does, with a reason and an end. 422 where the account is banned already for another reason or
 /// until another day: somebody else was first, and an admin lifts that ban.
 pub(crate) fn ban_with(cx: &Change, member_id: i64, terms: &Ban) -> Result<Outcome, Failure> {
-    if terms.until.is_some_and(|until| until <= cx.now()) {
+    if terms.until.is_some_and(|until| until < cx.now()) {
         return Err(Failure::field("until", Text::new("card.ban_past")));
     }
     let known = bans::find(cx.tx, member_id)?;

@@ -15,6 +15,8 @@ pub(crate) const BOOKING_FIELDS: [&str; 8] = [
     "checkin_time",
     "registration_id",
 ];
+/// The moments among them, of which 0 counts as absent.
+pub(crate) const BOOKING_MOMENTS: [&str; 3] = ["purchase_date", "flight_date", "checkin_time"];
 /// The fields that every booking must have.
 pub(crate) const REQUIRED_FIELDS: [&str; 3] = ["flight_date", "minutes_booked", "tunnel_id"];
 

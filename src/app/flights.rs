@@ -6,6 +6,7 @@
 use super::Change;
 use crate::domain::booking::Booking;
 use crate::domain::entry::Kind;
+use crate::domain::local_time::TimeZone;
 use crate::domain::waiver::{self, Demand, Reason, Signed, State};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -38,7 +39,10 @@ fn demand(site: &Site, version_min: i64) -> Demand {
 /// Why a member may not fly at a moment; `None` where the member may fly.
 pub(crate) fn find_denial(site: &Site, tx: &Read, member_id: i64, at: i64) -> Result<Option<Reason>, Failure> {
     Ok(match find_demand(site, tx)? {
-        Some((demand, _)) => waiver::may_fly(&read_state(site, tx, demand, member_id, at)?).err(),
+        Some((demand, _)) => {
+            let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
+            waiver::may_fly(&read_state(tx, demand, member_id, at, &zone)?).err()
+        }
         None => None,
     })
 }
@@ -52,19 +56,26 @@ pub(crate) fn find_waiver(
     at: i64,
 ) -> Result<Option<(Option<Reason>, bool)>, Failure> {
     let Some((demand, _)) = find_demand(site, tx)? else { return Ok(None) };
-    let state = read_state(site, tx, demand, member_id, at)?;
+    let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
+    let state = read_state(tx, demand, member_id, at, &zone)?;
     let is_overridden = state.is_overridden;
     Ok(Some((waiver::may_fly(&State { is_overridden: false, ..state }).err(), is_overridden)))
 }
 
-fn read_state(site: &Site, tx: &Read, demand: Demand, member_id: i64, at: i64) -> Result<State, Failure> {
+fn read_state<'z>(
+    tx: &Read,
+    demand: Demand,
+    member_id: i64,
+    at: i64,
+    zone: &'z TimeZone,
+) -> Result<State<'z>, Failure> {
     Ok(State {
         demand: Some(demand),
         signed: waivers::find_latest(tx, member_id)?,
         dob: members::find_holder(tx, member_id)?.dob,
         is_overridden: waivers::find_override(tx, member_id, at)?.is_some(),
         at,
-        noon_utc: tunnels::find_time_zone(tx, site.tunnel_id)?.noon_utc(at),
+        zone,
     })
 }
 
@@ -97,11 +108,11 @@ impl Signatures {
     }
 
     /// Why a member may not fly at a moment, as [`find_denial`]; `dob` as the account has it.
-    pub(crate) fn find_denial(&self, member_id: i64, dob: Option<i64>, at: i64, noon_utc: i64) -> Option<Reason> {
+    pub(crate) fn find_denial(&self, member_id: i64, dob: Option<i64>, at: i64, zone: &TimeZone) -> Option<Reason> {
         self.demand?;
         let is_overridden = self.overrides.iter().any(|(id, from, to)| *id == member_id && (*from..*to).contains(&at));
         let signed = self.signed.get(&member_id).copied();
-        waiver::may_fly(&State { demand: self.demand, signed, dob, is_overridden, at, noon_utc }).err()
+        waiver::may_fly(&State { demand: self.demand, signed, dob, is_overridden, at, zone }).err()
     }
 }
 
@@ -119,7 +130,8 @@ fn find_time_denial(
     }
     match find_demand(site, tx)? {
         Some((demand, since)) if entry_date >= since => {
-            Ok(waiver::may_fly(&read_state(site, tx, demand, member_id, entry_date.max(now))?).err())
+            let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
+            Ok(waiver::may_fly(&read_state(tx, demand, member_id, entry_date.max(now), &zone)?).err())
         }
         _ => Ok(None),
     }

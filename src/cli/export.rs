@@ -2,6 +2,7 @@
 
 use super::streams::Streams;
 use super::{CommandError, CommandResult, failed, text};
+use crate::app::import_export::cell::Separator;
 use crate::app::import_export::{self, Kind, Refusal};
 use crate::site::Site;
 use clap::{Args, ValueEnum};
@@ -9,12 +10,15 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(
-    after_help = "Moments are the site's own, with their offset from UTC (RFC 3339), people are named by username, and no cell begins with what a spreadsheet takes \
+    after_help = "The file begins with a byte order mark, by which spreadsheets know UTF-8. Moments are the site's own, with their offset from UTC (RFC 3339), people are named by username, and no cell begins with what a spreadsheet takes \
     for a formula: an apostrophe stands before it, which `tunneldesk import` takes off again. Erased members are left out, \
     with their entries and bookings. `tunneldesk import LIST --help` has the columns."
 )]
 pub(super) struct Export {
     list: List,
+    /// What stands between two cells
+    #[arg(long, value_enum, default_value = "comma")]
+    separator: Between,
     /// Write to this file, whole or not at all, instead of standard output
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
@@ -30,6 +34,13 @@ enum List {
     Bookings,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Between {
+    Comma,
+    Semicolon,
+    Tab,
+}
+
 impl Export {
     pub(super) fn output_path(&self) -> Option<PathBuf> {
         self.to.clone()
@@ -41,8 +52,13 @@ impl Export {
             List::Logbook => Kind::Logbook,
             List::Bookings => Kind::Bookings,
         };
+        let separator = match self.separator {
+            Between::Comma => Separator::Comma,
+            Between::Semicolon => Separator::Semicolon,
+            Between::Tab => Separator::Tab,
+        };
         let written =
-            import_export::export(site, kind, streams.part, streams.progress).map_err(|refusal| match refusal {
+            import_export::export(site, kind, separator, streams.part, streams.progress).map_err(|refusal| match refusal {
                 Refusal::Failed(failure) => CommandError::from(failure),
                 Refusal::Unreadable(why) => failed(why),
                 Refusal::Mistakes(..) => failed("the list could not be written"),

@@ -3,7 +3,7 @@
 use super::shell::Shell;
 use super::streams::Streams;
 use super::{CommandError, CommandResult, done, failed, refused};
-use crate::app::import_export::{self, ImportCounts, Kind, Mistake, Refusal};
+use crate::app::import_export::{self, Difference, ImportCounts, Kind, Mistake, Mode, Refusal};
 use crate::domain::audit::{Detail, Subject};
 use crate::store::Write;
 use clap::{Args, Subcommand};
@@ -20,7 +20,8 @@ pub(super) struct Import {
 }
 
 const HELP: &str = "CSV in UTF-8 with a line of headings; commas, semicolons or tabs, as spreadsheets write it. Moments are a \
-    day of the site (2026-11-21), a moment with its offset (2026-11-21T14:30:00+01:00, or Z for UTC) or Unix seconds. A list is taken whole or not at \
+    day of the site (2026-11-21, 21.11.2026, 2026/11/21 or 20261121), a time of its clock (2026-11-21 14:30), a moment with its \
+    offset (2026-11-21T14:30:00+01:00, or Z for UTC) or Unix seconds. A list is taken whole or not at \
     all, in one transaction; the same list again changes nothing. What `tunneldesk export` writes can be imported as it is: members \
     first, then bookings, then the logbook. Exit codes: 0 done; 1 refused, with every mistake by line and column; 2 failed.";
 
@@ -31,11 +32,11 @@ enum List {
         after_help = HELP,
         long_about = "Columns: username, real_name, email (needed); screen_name, email_confirmed_at, phone, phone_confirmed_at, \
         country, country_code, dob, tunnel, role, terms_accepted_at, paid_until, banned_at, join_date, language.\n\n\
-        A username that is here already with the same address is passed over, and its member stays as he is; with another \
-        address it is a mistake. Passwords do not move along: members set one by the way back in for a forgotten password, \
+        A username that is here already with the same address is passed over, and its member stays as he is, or gets the \
+        values of the list with --update; with another address it is a mistake. paid_until is the last day that is paid for. Passwords do not move along: members set one by the way back in for a forgotten password, \
         which needs a confirmed address."
     )]
-    Members(From),
+    Members(MembersFrom),
     /// Logbook entries of any kind. An entry that is here already, value for value, is not entered again
     #[command(
         after_help = HELP,
@@ -59,6 +60,17 @@ enum List {
 }
 
 #[derive(Args)]
+struct MembersFrom {
+    #[command(flatten)]
+    from: From,
+    /// Change known members where the list has other values: name, screen name, country, day of birth, tunnel, paid_until,
+    /// join_date and language, never how a member is reached or signs in, a role, a ban, or staff. With --dry-run each change
+    /// is shown
+    #[arg(long)]
+    update: bool,
+}
+
+#[derive(Args)]
 struct From {
     file: std::path::PathBuf,
     /// Only say what would be done, or every mistake
@@ -69,7 +81,7 @@ struct From {
 impl Import {
     fn parts(&self) -> (Kind, &From, [&'static str; 2]) {
         match &self.list {
-            List::Members(from) => (Kind::Members, from, ["member", "members"]),
+            List::Members(members) => (Kind::Members, &members.from, ["member", "members"]),
             List::Logbook(from) => (Kind::Logbook, from, ["entry", "entries"]),
             List::Bookings(from) => (Kind::Bookings, from, ["booking", "bookings"]),
         }
@@ -87,23 +99,40 @@ impl Import {
             Kind::Logbook => "entries.imported",
             Kind::Bookings => "bookings.imported",
         };
+        let update = matches!(&self.list, List::Members(members) if members.update);
+        let mode = Mode { dry: from.dry_run, update };
         let record = |tx: &Write, taken: &ImportCounts| {
-            site.record(tx, action, &Subject::Site, &Detail::none().number("count", taken.new as i64))
+            site.record(tx, action, &Subject::Site, &Detail::none().number("count", (taken.new + taken.changed) as i64))
         };
-        let outcome = import_export::import(site, kind, *list, *bytes, from.dry_run, streams.progress, &record);
-        let ImportCounts { new, same } = outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;
+        let outcome = import_export::import(site, kind, *list, *bytes, mode, streams.progress, &record);
+        let ImportCounts { new, changed, same, changes } = outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;
         if !from.dry_run {
-            tracing::info!(what = what[1], new, same, "a list was imported from the shell");
+            tracing::info!(what = what[1], new, changed, same, "a list was imported from the shell");
         }
         let verb = if from.dry_run { "No mistake. Would take" } else { "Took" };
         let what = if new == 1 { what[0] } else { what[1] };
+        let updated = match (changed, from.dry_run) {
+            (0, _) => String::new(),
+            (_, true) => format!("; would change {changed}"),
+            (_, false) => format!("; changed {changed}"),
+        };
         let rest = match same {
             0 => String::new(),
             1 => "; one is here already and stays as it is".to_owned(),
             many => format!("; {many} are here already and stay as they are"),
         };
-        done(format!("{verb} {new} {what}{rest}."), json!({ "new": new, "same": same, "dry_run": from.dry_run }))
+        let listed: String = changes.iter().map(|change| format!("\n  {}", difference(change))).collect();
+        let shown = if from.dry_run { listed } else { String::new() };
+        done(
+            format!("{verb} {new} {what}{updated}{rest}.{shown}"),
+            json!({ "new": new, "changed": changed, "same": same, "dry_run": from.dry_run, "changes": changes }),
+        )
     }
+}
+
+fn difference(change: &Difference) -> String {
+    let Difference { line, of, field, from, to } = change;
+    format!("line {line}, {of}: {field} {from:?} becomes {to:?}")
 }
 
 fn trouble(refusal: Refusal, all: bool) -> CommandError {

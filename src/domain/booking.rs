@@ -57,6 +57,13 @@ pub(crate) struct Standing {
     pub holds_flyer_1: bool,
 }
 
+impl Standing {
+    /// Whether the membership is paid for at a moment: to the last second that is paid, which is that of a day.
+    pub(crate) fn is_paid(&self, now: i64) -> bool {
+        self.paid_until.is_some_and(|until| now <= until)
+    }
+}
+
 /// Why a member cannot book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Denial {
@@ -79,7 +86,7 @@ impl Denial {
 /// Whether membership is in force: it is paid, or the member does not hold Flyer Level 1 yet, or the site charges no
 /// fee.
 pub(crate) fn membership_in_force(standing: &Standing, yearly_fee_cents: i64, now: i64) -> bool {
-    yearly_fee_cents == 0 || !standing.holds_flyer_1 || standing.paid_until.is_some_and(|until| now < until)
+    yearly_fee_cents == 0 || !standing.holds_flyer_1 || standing.is_paid(now)
 }
 
 /// Checks whether the member may book; the error is the first reason against it.
@@ -111,8 +118,8 @@ mod tests {
 
     #[test]
     fn a_member_in_good_standing_books_and_each_bar_is_named() {
-        assert_eq!(admit(&PAID, 3000, 99), Ok(()));
-        assert_eq!(admit(&PAID, 3000, 100), Err(Denial::Unpaid));
+        assert_eq!(admit(&PAID, 3000, 100), Ok(()));
+        assert_eq!(admit(&PAID, 3000, 101), Err(Denial::Unpaid));
         assert_eq!(admit(&Standing { banned: true, ..PAID }, 3000, 99), Err(Denial::Banned));
         assert_eq!(admit(&Standing { email_confirmed: false, ..PAID }, 3000, 99), Err(Denial::EmailNotConfirmed));
     }

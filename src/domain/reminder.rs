@@ -2,19 +2,19 @@
 //! for the whole span is not sent. Without database and clock.
 
 use super::currency::{Currencies, FIRST_NOTICE_DAYS, FLYER_DAYS, LAST_NOTICE_DAYS};
+use super::local_time::TimeZone;
 
-const DAY_SECONDS: i64 = 24 * 60 * 60;
-/// Days before the lapse of a currency from safety training at which the first and the last reminder become due.
+/// Days before the last day of a currency from safety training at which the first and the last reminder become due.
 ///
 /// The contract does not say when. A month and a week, because trainings take place every few weeks.
 const TRAINING_DAYS: [i64; 2] = [30, 7];
-/// Days before the lapse of a flyer's currency; `currency` counts the same limits from the flight.
+/// Days before the last day of a flyer's currency; `currency` counts the same limits from the flight.
 const FLYER_DAYS_BEFORE: [i64; 2] = [FLYER_DAYS - FIRST_NOTICE_DAYS, FLYER_DAYS - LAST_NOTICE_DAYS];
 
-/// The days ago in which the flight, or the safety training, of a due member lies (trainings: half a year or a year,
-/// with a day to spare on either side).
-pub(crate) const FLOWN_DAYS_AGO: std::ops::RangeInclusive<i64> = FIRST_NOTICE_DAYS..=FLYER_DAYS;
-pub(crate) const TRAINED_DAYS_AGO: std::ops::RangeInclusive<i64> = 150..=367;
+/// The days ago, of 24 hours, in which the flight, or the safety training, of a due member lies (trainings: half a year or a
+/// year): two more on either side, because days of the calendar begin before a flight and end after it, and may be longer.
+pub(crate) const FLOWN_DAYS_AGO: std::ops::RangeInclusive<i64> = FIRST_NOTICE_DAYS - 2..=FLYER_DAYS + 2;
+pub(crate) const TRAINED_DAYS_AGO: std::ops::RangeInclusive<i64> = 150..=368;
 
 /// Programmes from the highest down, with the safety logbook that keeps each current. A member with two programmes that
 /// share a logbook is reminded of the higher.
@@ -43,7 +43,7 @@ pub struct Reminder {
     pub programme: &'static str,
     /// Whether the reminder is the first or the last before the lapse.
     pub kind: Kind,
-    /// When the currency lapses, in Unix seconds. Programme, kind and renewal together identify a reminder.
+    /// The last second of the currency, in Unix seconds. Programme, kind and renewal together identify a reminder.
     pub renewal: i64,
 }
 
@@ -69,7 +69,7 @@ impl Reminder {
 }
 
 /// The reminders due at `now`, at most one a programme.
-pub(crate) fn due(currencies: &Currencies, now: i64) -> Vec<Reminder> {
+pub(crate) fn due(currencies: &Currencies, zone: &TimeZone, now: i64) -> Vec<Reminder> {
     let mut logbooks = Vec::new();
     let mut due = Vec::new();
     for (programme, logbook) in PROGRAMMES {
@@ -77,16 +77,16 @@ pub(crate) fn due(currencies: &Currencies, now: i64) -> Vec<Reminder> {
         let Some(renewal) = renewal.filter(|_| !logbooks.contains(&logbook)) else { continue };
         logbooks.push(logbook);
         let before = if programme == "Flyer" { FLYER_DAYS_BEFORE } else { TRAINING_DAYS };
-        due.extend(kind(renewal, before, now).map(|kind| Reminder { programme, kind, renewal }));
+        due.extend(kind(zone, renewal, before, now).map(|kind| Reminder { programme, kind, renewal }));
     }
     due
 }
 
 /// The kind that is due: the first until the last becomes due, the last until the currency has lapsed.
-fn kind(renewal: i64, [first, last]: [i64; 2], now: i64) -> Option<Kind> {
-    let begins = |days: i64| renewal.saturating_sub(days * DAY_SECONDS);
+fn kind(zone: &TimeZone, renewal: i64, [first, last]: [i64; 2], now: i64) -> Option<Kind> {
+    let begins = |days: i64| zone.day(renewal, days).from;
     match now {
-        _ if now < begins(first) || renewal <= now => None,
+        _ if now < begins(first) || renewal < now => None,
         _ if now < begins(last) => Some(Kind::First),
         _ => Some(Kind::Last),
     }
@@ -97,9 +97,8 @@ mod tests {
     use super::*;
     use crate::domain::catalogue::LevelKey;
     use crate::domain::currency::{self, Standing};
-    use crate::domain::local_time::TimeZone;
 
-    const DAY: i64 = DAY_SECONDS;
+    const DAY: i64 = 86_400;
 
     const fn key(cat_group: &str) -> LevelKey<'_> {
         LevelKey { cat_group, cat_id: "1", track: "" }
@@ -108,26 +107,28 @@ mod tests {
     /// The reminders due at `now` to a member with these levels, flights and trainings.
     fn due_at(held: &[&str], flown: Option<i64>, trained: &[(&str, i64)], now: i64) -> Vec<Reminder> {
         let held: Vec<LevelKey> = held.iter().map(|one| key(one)).collect();
-        due(&currency::of(&Standing { held: &held, last_flight: flown, trained, zone: &TimeZone::UTC }, now), now)
+        let standing = Standing { held: &held, last_flight: flown, trained, zone: &TimeZone::UTC };
+        due(&currency::of(&standing, now), &TimeZone::UTC, now)
     }
 
     #[test]
     fn a_flyer_s_reminders_begin_with_the_notices_and_end_with_the_currency() {
-        let notices = currency::notices(0, 0, i64::MAX);
-        let [first, last] = &notices[..] else { panic!("{notices:?}") };
-        let kinds = |now| due_at(&["Flyer"], Some(0), &[], now).iter().map(|one| one.kind).collect::<Vec<_>>();
+        // Flown in the evening: days count from the midnight before.
+        let flown = Some(20 * 3_600);
+        let kinds = |now| due_at(&["Flyer"], flown, &[], now).iter().map(|one| one.kind).collect::<Vec<_>>();
+        let end = 181 * DAY - 1;
         for (now, due) in [
-            (first.due - 1, None),
-            (first.due, Some(Kind::First)),
-            (last.due - 1, Some(Kind::First)),
-            (last.due, Some(Kind::Last)),
-            (180 * DAY - 1, Some(Kind::Last)),
-            (180 * DAY, None),
+            (150 * DAY - 1, None),
+            (150 * DAY, Some(Kind::First)),
+            (172 * DAY - 1, Some(Kind::First)),
+            (172 * DAY, Some(Kind::Last)),
+            (end, Some(Kind::Last)),
+            (end + 1, None),
         ] {
             assert_eq!(kinds(now), Vec::from_iter(due), "{now}");
         }
-        assert_eq!(due_at(&[], Some(0), &[], first.due), [], "who holds no level is not current");
-        assert_eq!(due_at(&["Flyer"], Some(0), &[], first.due)[0].renewal, first.renewal);
+        assert_eq!(due_at(&[], flown, &[], 150 * DAY), [], "who holds no level is not current");
+        assert_eq!(due_at(&["Flyer"], flown, &[], 150 * DAY)[0].renewal, end);
     }
 
     #[test]
@@ -137,12 +138,12 @@ mod tests {
             let renewal = currency::training_ends(logbook, 10 * DAY, &TimeZone::UTC).unwrap();
             let kinds = |now| due_at(&[programme], None, &trained, now).iter().map(|one| one.kind).collect::<Vec<_>>();
             for (now, due) in [
-                (renewal - 30 * DAY - 1, None),
-                (renewal - 30 * DAY, Some(Kind::First)),
-                (renewal - 7 * DAY - 1, Some(Kind::First)),
-                (renewal - 7 * DAY, Some(Kind::Last)),
-                (renewal - 1, Some(Kind::Last)),
-                (renewal, None),
+                (renewal - 31 * DAY, None),
+                (renewal - 31 * DAY + 1, Some(Kind::First)),
+                (renewal - 8 * DAY, Some(Kind::First)),
+                (renewal - 8 * DAY + 1, Some(Kind::Last)),
+                (renewal, Some(Kind::Last)),
+                (renewal + 1, None),
             ] {
                 assert_eq!(kinds(now), Vec::from_iter(due), "{programme} {now}");
             }
@@ -169,7 +170,7 @@ mod tests {
                 for reminder in due_at(&held, Some(now - ago), &[("Coach", now - ago), ("Trainer", now - ago)], now) {
                     let days = if reminder.programme == "Flyer" { FLOWN_DAYS_AGO } else { TRAINED_DAYS_AGO };
                     assert!(within(days, ago), "{reminder:?} {ago}");
-                    assert!(now < reminder.renewal && reminder.renewal <= now + 30 * DAY);
+                    assert!(now <= reminder.renewal && reminder.renewal < now + 31 * DAY);
                 }
             }
         }

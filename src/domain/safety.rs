@@ -6,7 +6,7 @@ use super::local_time::TimeZone;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Validity {
-    /// The first moment at which the record is no longer valid; `None` where it does not expire.
+    /// The last second at which the record is valid, that of a day; `None` where it does not expire.
     pub until: Option<i64>,
     pub in_force: bool,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Validity {
 /// before its day.
 pub(crate) fn validity(logbook: &str, status: Status, held_at: i64, now: i64, zone: &TimeZone) -> Validity {
     let until = currency::training_ends(logbook, held_at, zone);
-    let in_force = status == Status::Open && held_at <= now && until.is_none_or(|until| now < until);
+    let in_force = status == Status::Open && held_at <= now && until.is_none_or(|until| now <= until);
     Validity { until, in_force }
 }
 
@@ -29,17 +29,17 @@ mod tests {
         let (march, april) = (1_772_323_200, 1_775_001_600);
         for (logbook, until) in [
             ("Flyer", None),
-            ("Coach", Some(1_800_057_600)),
-            ("Instructor", Some(1_800_057_600)),
-            ("Trainer", Some(1_803_859_200)),
-            ("Military", Some(1_803_859_200)),
+            ("Coach", Some(1_800_057_599)),
+            ("Instructor", Some(1_800_057_599)),
+            ("Trainer", Some(1_803_945_599)),
+            ("Military", Some(1_803_945_599)),
         ] {
             assert_eq!(validity(logbook, Status::Open, march, april), Validity { until, in_force: true }, "{logbook}");
             assert!(!validity(logbook, Status::Open, april, march).in_force, "{logbook}: not held yet");
             assert!(!validity(logbook, Status::Suspended, march, april).in_force, "{logbook}");
             if let Some(until) = until {
-                assert!(validity(logbook, Status::Open, march, until - 1).in_force, "{logbook}");
-                assert!(!validity(logbook, Status::Open, march, until).in_force, "{logbook}");
+                assert!(validity(logbook, Status::Open, march, until).in_force, "{logbook}");
+                assert!(!validity(logbook, Status::Open, march, until + 1).in_force, "{logbook}");
             }
         }
     }

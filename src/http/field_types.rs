@@ -42,8 +42,6 @@ kinds! {
     Count -> i64 = fields::whole_in(0..=i64::MAX);
     /// The number of a row: 1 or more.
     Id -> i64 = fields::id;
-    /// Unix seconds.
-    Moment -> i64 = fields::moment;
     /// Unix seconds of a day of birth.
     DayOfBirth -> i64 = fields::day_of_birth;
     /// Minutes of one flight or booking.
@@ -61,6 +59,31 @@ kinds! {
     /// A new username.
     Username -> String = fields::as_line(username::parse);
 }
+
+/// Unix seconds.
+pub struct Moment;
+
+/// Unix seconds, new or sent back as they are stored: the operation refuses a new moment before [`fields::MOMENT_MIN`].
+pub struct StoredMoment;
+
+macro_rules! moments {
+    ($($name:ident = $read:expr),*) => {$(
+        impl Field for $name {
+            type Value = i64;
+            const IS_ABSENT_AS_ZERO: bool = true;
+
+            fn read(value: &Value) -> Result<i64, Text> {
+                $read(value)
+            }
+
+            fn schema() -> Value {
+                shared("Moment")
+            }
+        }
+    )*};
+}
+
+moments! { Moment = fields::moment, StoredMoment = fields::stored_moment }
 
 /// Longer codes are refused.
 const CODE_CHARS_MAX: usize = 40;

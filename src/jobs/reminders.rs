@@ -1,6 +1,7 @@
 //! Sends reminders to members whose currency is about to lapse. Due reminders are derived from the entries, and each is
 //! recorded together with its notice, so that no run, at any moment and after any crash, sends one twice.
 
+use crate::domain::local_time::TimeZone;
 use crate::domain::reminder::{self, FLOWN_DAYS_AGO, Reminder, TRAINED_DAYS_AGO};
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -72,7 +73,7 @@ fn walk(
     stopped: &dyn Fn() -> bool,
     reminded: &mut Reminded,
 ) -> Result<(), Failure> {
-    let now = site.now();
+    let (now, zone) = (site.now(), site.time_zone()?);
     let mut next = Some(Cursor { entry_date: now - days_ago.end() * DAY_SECONDS, entry_id: 0 });
     while let Some(place) = next.filter(|_| !stopped()) {
         let until = now - days_ago.start() * DAY_SECONDS;
@@ -80,7 +81,7 @@ fn walk(
             let step = reminders::next_batch(tx, by, place, until, now, STEP_ROWS)?;
             let mut due = Vec::new();
             for member_id in &step.members {
-                let missing = missing(tx, *member_id, now)?;
+                let missing = missing(tx, &zone, *member_id, now)?;
                 due.extend(missing.into_iter().map(|reminder| (*member_id, reminder)));
             }
             Ok((step, due))
@@ -98,8 +99,8 @@ fn walk(
 }
 
 /// The due reminders of a member that were not sent before; none for a banned member.
-fn missing(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Reminder>, Failure> {
-    let due = reminder::due(&standing::read(tx, member_id, now)?.currency, now);
+fn missing(tx: &Read, zone: &TimeZone, member_id: i64, now: i64) -> Result<Vec<Reminder>, Failure> {
+    let due = reminder::due(&standing::read(tx, member_id, now)?.currency, zone, now);
     let mut missing = Vec::new();
     for reminder in due {
         if !reminders::exists(tx, member_id, &reminder)? {
@@ -114,11 +115,12 @@ fn missing(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Reminder>, Failure
 /// Sends reminders in one transaction. The transaction derives them again, because a member may have flown since the
 /// read.
 fn remind(site: &Site, candidates: &[(i64, Reminder)], reminded: &mut Reminded) -> Result<(), Failure> {
+    let zone = site.time_zone()?;
     let members: BTreeSet<i64> = candidates.iter().map(|(member_id, _)| *member_id).collect();
     let (done, mails) = site.store.write(site.now(), |tx| {
         let (mut done, mut mails) = (Vec::new(), 0);
         for member_id in members {
-            for reminder in missing(tx, member_id, tx.now())? {
+            for reminder in missing(tx, &zone, member_id, tx.now())? {
                 if reminders::insert(tx, member_id, &reminder)? {
                     mails += usize::from(send(site, tx, member_id, &reminder)?);
                     done.push((member_id, reminder));

@@ -83,9 +83,9 @@ fn membership(account: &Standing, yearly_fee_cents: i64, now: i64, language: Lan
     if !membership_in_force(account, yearly_fee_cents, now) {
         badges.push(badge("bad", "desk.mark_unpaid"));
     } else if yearly_fee_cents > 0 {
-        badges.push(match account.paid_until {
-            Some(until) if now < until => badge("good", "desk.mark_paid"),
-            _ => badge("plain", "desk.mark_no_fee_yet"),
+        badges.push(match account.is_paid(now) {
+            true => badge("good", "desk.mark_paid"),
+            false => badge("plain", "desk.mark_no_fee_yet"),
         });
     }
     badges

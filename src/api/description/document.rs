@@ -66,8 +66,13 @@ fn optional(name: &str, schema: &Value, used: &str) -> Option<(String, Value)> {
     let own = format!("Optional{name}");
     used.contains(&format!("{SHARED}{own}\"")).then(|| {
         let about = schema["description"].as_str().unwrap_or("").trim_end_matches('.');
-        let about = format!("{about}; `null` and blank text count as absent.");
-        (own, json!({ "description": about, "anyOf": [shared(name), shared("Blank")] }))
+        let (zero, choices) = match name {
+            "Moment" => ("`null`, blank text and 0 count", json!([{ "const": 0 }, { "const": "0" }])),
+            _ => ("`null` and blank text count", json!([])),
+        };
+        let mut any = vec![shared(name), shared("Blank")];
+        any.extend(choices.as_array().into_iter().flatten().cloned());
+        (own, json!({ "description": format!("{about}; {zero} as absent."), "anyOf": any }))
     })
 }
 

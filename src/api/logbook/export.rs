@@ -1,14 +1,14 @@
 //! A member's logbook as CSV.
 
 use super::readable_member;
-use crate::app::import_export::cell::{self, exact_moment};
+use crate::app::import_export::cell::{self, Separator, exact_moment};
 use crate::auth::Bearer;
 use crate::domain::entry::{self, Kind};
 use crate::domain::local_time::TimeZone;
 use crate::http::Answer;
 use crate::http::body::ParsedBody;
 use crate::http::call::Call;
-use crate::http::field_types::Count;
+use crate::http::field_types::{Count, Line};
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::queries::logbook::{self, Line};
@@ -47,26 +47,29 @@ const COLUMNS: [&str; 20] = [
 crate::body! {
     pub(crate) struct ExportQuery {
         offset: Option<Count>,
+        /// What stands between two cells: `comma`, `semicolon` or `tab`. By default a comma for readers of English, else a
+        /// semicolon, as spreadsheets expect.
+        separator: Option<Line<20>>,
     }
 }
 
 /// `GET /account/logbook/export/{member_id}`: every entry as CSV (RFC 4180), newest first, from `offset` on. Moments are
-/// in the site's time zone, with their offset from UTC (RFC 3339). No cell can be taken for a formula by a spreadsheet.
+/// in the site's time zone, with their offset from UTC (RFC 3339), after a byte order mark. No cell can be taken for a formula by a spreadsheet.
 pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = readable_member(site, call, bearer, 0)?;
-    let ExportQuery { offset } = ParsedBody::read(call.query()).finish()?;
-    let offset = offset.unwrap_or(0);
+    let ExportQuery { offset, separator: asked } = ParsedBody::read(call.query()).finish()?;
+    let (offset, separator) = (offset.unwrap_or(0), Separator::of(call)?);
     let (table, rest) = site.store.read(|tx| {
         let (lapsed, zone) =
             (standing::lapsed(tx, member_id, site.now())?, tunnels::find_time_zone(tx, site.tunnel_id)?);
-        let mut table = COLUMNS.join(",") + "\r\n";
+        let mut table = separator.headings(&COLUMNS);
         let (mut written, mut rest) = (0, None);
         logbook::each(tx, member_id, offset, |line| {
             if written == ROWS_MAX || table.len() >= BYTES_MAX {
                 rest = Some(offset + written);
                 return ControlFlow::Break(());
             }
-            cell::write_row(&mut table, &cells(site, &zone, &line, &lapsed));
+            cell::write_row(&mut table, separator, &cells(site, &zone, &line, &lapsed));
             written += 1;
             ControlFlow::Continue(())
         })?;
@@ -76,8 +79,10 @@ pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     Ok(match rest {
         None => reply,
         Some(next) => {
-            let link = HeaderValue::from_str(&format!("<?offset={next}>; rel=\"next\""));
-            reply.with_header(header::LINK, link.expect("a number is a header value"))
+            // A good separator is one of a few words.
+            let asked = asked.map(|name| format!("&separator={name}")).unwrap_or_default();
+            let link = HeaderValue::from_str(&format!("<?offset={next}{asked}>; rel=\"next\""));
+            reply.with_header(header::LINK, link.expect("a number and a word are a header value"))
         }
     })
 }

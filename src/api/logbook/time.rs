@@ -11,7 +11,7 @@ use crate::http::Answer;
 use crate::http::body::{Clearable, Ignored, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{FlightMinutes, Id, Lines, Moment, Whole};
+use crate::http::field_types::{FlightMinutes, Id, Lines, Moment, StoredMoment, Whole};
 use crate::http::fields::Fields;
 use crate::http::reply::{self, Rows};
 use crate::i18n::language::Text;
@@ -34,7 +34,7 @@ crate::body! {
 
 crate::body! {
     pub(crate) struct TimeEdit {
-        entry_date: Option<Moment>,
+        entry_date: Option<StoredMoment>,
         minutes as "time": Option<FlightMinutes>,
         tunnel_id as "tunnel": Option<Id>,
         comment: Clearable<Lines<COMMENT_CHARS_MAX>>,

@@ -1,7 +1,7 @@
 //! A member's PIN for a token, and the booking that comes with it.
 
 use super::bookings::BookingState;
-use crate::app::booking_fields::{BOOKING_FIELDS, BookingFields, REQUIRED_FIELDS};
+use crate::app::booking_fields::{BOOKING_FIELDS, BOOKING_MOMENTS, BookingFields, REQUIRED_FIELDS};
 use crate::app::bookings::of_partner::{self, Answer as Booked};
 use crate::app::{self, Change, RankedActor, bookings as booked, flights};
 use crate::auth::{Partner, new_token, pin, pin_guesses};
@@ -203,6 +203,7 @@ impl Request<'_> {
 impl TokenRequest {
     fn read(site: &Site, call: &Call) -> Result<TokenRequest, Failure> {
         let mut fields = call.fields()?;
+        fields.ignore_zeros(&BOOKING_MOMENTS);
         let is_booking = BOOKING_FIELDS.iter().any(|field| fields.has(field));
         if is_booking {
             REQUIRED_FIELDS.iter().for_each(|field| fields.demand(field));

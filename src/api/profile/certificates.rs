@@ -7,7 +7,7 @@ use crate::domain::unicode::trimmed;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Id, Line, Moment, ShortLine, Whole};
+use crate::http::field_types::{Id, Line, ShortLine, StoredMoment, Whole};
 use crate::http::reply;
 use crate::site::Site;
 use base64::Engine;
@@ -23,7 +23,7 @@ crate::body! {
         cat_id: Whole,
         // As long as a real name, which became the screen name of some members.
         screen_name: Line<100>,
-        entry_date: Moment,
+        entry_date: StoredMoment,
         /// The caller; another member is 403.
         member_id: Id,
     }

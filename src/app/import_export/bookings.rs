@@ -1,10 +1,10 @@
 //! The list of bookings. Each booking belongs to a partner, whose current client identifier must be known here, or to the
 //! desk. Imported bookings are not written to the history, which has only the partners' requests at this site.
 
-use super::cell::RowWriter;
+use super::cell::{RowWriter, Separator};
 use super::reader::{Column, Row};
 use super::{Judged, List, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wrong_field};
-use crate::app::booking_fields::{BookingFields, REQUIRED_FIELDS};
+use crate::app::booking_fields::{BOOKING_MOMENTS, BookingFields, REQUIRED_FIELDS};
 use crate::app::bookings::{self as booked, DESK_CLIENT_ID, desk_client};
 use crate::domain::booking::Booking;
 use crate::domain::local_time::TimeZone;
@@ -71,8 +71,9 @@ impl List for Bookings {
     /// A booking that the site has already must have the same values.
     fn judge(&mut self, _: &Site, tx: &Read, row: &Row) -> Result<Judged<New>, Failure> {
         let mut fields = Fields::new(row.fields());
+        fields.ignore_zeros(&BOOKING_MOMENTS);
         REQUIRED_FIELDS.iter().for_each(|field| fields.demand(field));
-        for field in ["purchase_date", "checkin_time", "flight_date"] {
+        for field in BOOKING_MOMENTS {
             fields.convert(field, cell::moment_in(&self.zone));
         }
         let (client_id, username, booking) = match ParsedBody::<BookingRow>::read(fields).finish() {
@@ -160,11 +161,14 @@ fn key(partner_id: i64, member_id: i64, booking: &Booking) -> (Key, &'static str
 }
 
 /// The export of bookings.
-pub(super) struct Table(TimeZone);
+pub(super) struct Table {
+    zone: TimeZone,
+    separator: Separator,
+}
 
 impl Table {
-    pub(super) fn new(zone: TimeZone) -> Table {
-        Table(zone)
+    pub(super) fn new(zone: TimeZone, separator: Separator) -> Table {
+        Table { zone, separator }
     }
 }
 
@@ -178,17 +182,17 @@ impl super::Table for Table {
     fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> Result<(), Failure> {
         Ok(lists::each_booking(tx, after, ROWS_AT_ONCE, |(booking_id, client_id, username, booking)| {
             written.add(booking_id);
-            let mut row = RowWriter::begin(text);
+            let mut row = RowWriter::begin(text, self.separator);
             row.text(&client_id);
             row.text(&username);
             row.number(booking.registration_id);
             row.number(booking.purchase_id);
-            row.exact_moment(&self.0, booking.purchase_date);
-            row.exact_moment(&self.0, booking.flight_date);
+            row.exact_moment(&self.zone, booking.purchase_date);
+            row.exact_moment(&self.zone, booking.flight_date);
             row.plain(booking.minutes_booked);
             row.number(booking.product_id);
             row.plain(booking.tunnel_id);
-            row.exact_moment(&self.0, booking.checkin_time);
+            row.exact_moment(&self.zone, booking.checkin_time);
             row.end();
         })?)
     }

@@ -1,21 +1,76 @@
 //! One cell of CSV (RFC 4180), safe to open in a spreadsheet: no cell begins like a formula.
 
 use crate::domain::local_time::TimeZone;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
 use crate::http::fields;
-use crate::i18n::language::Text;
-use jiff::Timestamp;
+use crate::i18n::language::{Language, Text};
+use jiff::{Timestamp, ToSpan};
 use jiff::civil::Date;
 use serde_json::Value;
+use std::borrow::Borrow;
 use std::fmt::{self, Display};
 
+const DAY_SECONDS: i64 = 86_400;
 /// Characters at which other programs cut a cell: a program that splits at semicolons or tabs ignores quotes in the
 /// middle of a cell.
 const CUTS: [char; 4] = [';', '\t', '\r', '\n'];
 /// Characters that start a formula in a spreadsheet.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-pub(crate) fn write_row(table: &mut String, cells: &[String]) {
-    let mut row = RowWriter::begin(table);
+/// The sign at the beginning of a table by which spreadsheets know that it is in UTF-8.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// The sign between two cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Separator {
+    Comma,
+    Semicolon,
+    Tab,
+}
+
+impl Separator {
+    pub(crate) const NAMES: [(&str, Separator); 3] =
+        [("comma", Separator::Comma), ("semicolon", Separator::Semicolon), ("tab", Separator::Tab)];
+
+    /// The separator that `separator` of the query names, else the one that a spreadsheet in the caller's language expects. 422
+    /// for another name.
+    pub(crate) fn of(call: &Call) -> Result<Separator, Failure> {
+        let mut query = call.query();
+        let named = query.optional("separator", fields::as_line(Separator::named));
+        let ok = query.finish()?;
+        Ok(named.get(&ok).unwrap_or(match call.language() {
+            Language::English => Separator::Comma,
+            _ => Separator::Semicolon,
+        }))
+    }
+
+    fn named(name: &str) -> Result<Separator, Text> {
+        let names = || Separator::NAMES.map(|(name, _)| name).join(", ");
+        let found = Separator::NAMES.into_iter().find(|(known, _)| *known == name);
+        found.map(|(_, separator)| separator).ok_or_else(|| Text::new("field.one_of").with("values", names()))
+    }
+
+    fn sign(self) -> char {
+        match self {
+            Separator::Comma => ',',
+            Separator::Semicolon => ';',
+            Separator::Tab => '\t',
+        }
+    }
+
+    /// The beginning of a table: the byte order mark and the headings.
+    pub(crate) fn headings(self, names: &[impl Borrow<str>]) -> String {
+        let mut table = String::from(BYTE_ORDER_MARK);
+        let mut row = RowWriter::begin(&mut table, self);
+        names.iter().for_each(|name| row.text(name.borrow()));
+        row.end();
+        table
+    }
+}
+
+pub(crate) fn write_row(table: &mut String, separator: Separator, cells: &[String]) {
+    let mut row = RowWriter::begin(table, separator);
     cells.iter().for_each(|cell| row.text(cell));
     row.end();
 }
@@ -23,12 +78,13 @@ pub(crate) fn write_row(table: &mut String, cells: &[String]) {
 /// Writes a row into a table cell by cell, without a `String` for each cell: for tables of many rows.
 pub(crate) struct RowWriter<'t> {
     table: &'t mut String,
+    separator: Separator,
     is_begun: bool,
 }
 
 impl<'t> RowWriter<'t> {
-    pub(crate) fn begin(table: &'t mut String) -> RowWriter<'t> {
-        RowWriter { table, is_begun: false }
+    pub(crate) fn begin(table: &'t mut String, separator: Separator) -> RowWriter<'t> {
+        RowWriter { table, separator, is_begun: false }
     }
 
     pub(crate) fn text(&mut self, cell: &str) {
@@ -77,7 +133,7 @@ impl<'t> RowWriter<'t> {
 
     fn part(&mut self) {
         if std::mem::replace(&mut self.is_begun, true) {
-            self.table.push(',');
+            self.table.push(self.separator.sign());
         }
     }
 }
@@ -156,27 +212,49 @@ pub(crate) fn birthday(moment: i64) -> String {
     day.map_or_else(|| exact_moment(&TimeZone::UTC, moment), |day| day.to_string())
 }
 
-/// Parses a field that is a moment: a day in the time zone, a moment with its offset, or Unix seconds.
+/// Parses a field that is a moment: a day in the time zone, a moment there or with its offset, or Unix seconds.
 pub(crate) fn moment_in(zone: &TimeZone) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
-    read_in(zone, fields::moment)
+    move |value| read_in(zone, value, fields::moment, false)
 }
 
-fn read_in(zone: &TimeZone, within: fn(&Value) -> Result<i64, Text>) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
-    move |value| {
-        let text = value.as_str().unwrap_or("").trim();
-        let seconds = match fields::seconds(value) {
-            Some(number) => Some(number),
-            None if text.contains(['T', 't', ':']) => text.parse::<Timestamp>().ok().map(Timestamp::as_second),
-            None => zone.start_of_date(text),
-        };
-        let wrong = || Text::new("field.moment_or_day");
-        seconds.ok_or_else(wrong).and_then(|seconds| within(&seconds.into()).map_err(|_| wrong()))
+/// Parses the last day of something, as [`moment_in`]: the last second of that day in the time zone.
+pub(crate) fn last_day_in(zone: &TimeZone) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
+    move |value| moment_in(zone)(value).map(|moment| zone.end_of_day(moment, 0))
+}
+
+fn read_in(
+    zone: &TimeZone,
+    value: &Value,
+    seconds: fn(&Value) -> Result<i64, Text>,
+    is_birth: bool,
+) -> Result<i64, Text> {
+    let text = value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned());
+    let wrong = || Text::new("field.moment_or_day");
+    if let Some(written) = zone.parse_written(&text) {
+        return Some(written).filter(|moment| fields::is_in_calendar(*moment, is_birth)).ok_or_else(wrong);
     }
+    // A program with a decimal comma writes the number of a day, with its time, as 43430,5.
+    let number = fields::seconds(&text.replace(',', ".").into()).ok_or_else(wrong)?;
+    if let Some(day) = day_of_spreadsheet(number) {
+        return Err(Text::new("field.day_number").with("number", &text).with("day", day));
+    }
+    let is_short = number.abs() < fields::MOMENT_MIN;
+    if is_short && (number % DAY_SECONDS != 0 || number == 0 || text.starts_with('0')) {
+        return Err(wrong());
+    }
+    seconds(&number.into()).map_err(|_| wrong())
+}
+
+/// The day that a spreadsheet means by its number: days since 30 December 1899, from 1900 to 2173.
+fn day_of_spreadsheet(number: i64) -> Option<Date> {
+    const DAYS: std::ops::Range<i64> = 1..100_000;
+    let first = Date::constant(1899, 12, 30);
+    DAYS.contains(&number).then(|| first.checked_add(number.days()).ok()).flatten()
 }
 
 /// Parses a birthday as [`moment_in`] UTC, because a birthday is the same day in every time zone.
 pub(crate) fn read_birthday(value: &Value) -> Result<i64, Text> {
-    read_in(&TimeZone::UTC, fields::day_of_birth)(value)
+    read_in(&TimeZone::UTC, value, fields::day_of_birth, true).map(fields::nearest_midnight)
 }
 
 /// Parses a birthday as [`read_birthday`], with the error text of a form: there a day is chosen, or typed in three
@@ -238,7 +316,7 @@ mod tests {
     fn what_was_written_is_read_as_it_was() {
         let all: Vec<String> = CELLS.iter().map(|(cell, _)| (*cell).to_owned()).collect();
         let mut table = String::new();
-        write_row(&mut table, &all);
+        write_row(&mut table, Separator::Comma, &all);
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(table.as_bytes());
         let record = reader.records().next().unwrap().unwrap();
         let again: Vec<String> = record.iter().map(read).collect();
@@ -246,22 +324,45 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_read_as_they_are_written_and_no_other_way() {
-        for seconds in [0, 1_795_219_200, 1_795_271_400, -86_400] {
-            let zurich = TimeZone::named("Europe/Zurich");
-            let exact = [zurich, TimeZone::UTC].map(|zone| exact_moment(&zone, seconds));
-            for text in exact.into_iter().chain([birthday(seconds), seconds.to_string()]) {
-                assert_eq!(read_birthday(&json!(text)).unwrap(), seconds, "{text}");
+    fn moments_are_read_as_they_are_written() {
+        let zurich = TimeZone::named("Europe/Zurich");
+        for seconds in [0, 1_795_219_200, 1_795_271_400, 1_795_304_400] {
+            for zone in [&zurich, &TimeZone::UTC] {
+                assert_eq!(moment_in(zone)(&json!(exact_moment(zone, seconds))), Ok(seconds));
             }
         }
+        for seconds in [0, 1_795_219_200, -86_400, 643_248_000] {
+            assert_eq!(read_birthday(&json!(birthday(seconds))), Ok(seconds));
+        }
         assert_eq!(birthday(1_795_219_200), "2026-11-21");
-        assert_eq!(read_birthday(&json!("1795219200.5")).unwrap(), 1_795_219_200);
-        assert_eq!(read_birthday(&json!("2026-11-21T15:30:00+01:00")).unwrap(), 1_795_271_400);
+        assert_eq!(read_birthday(&json!("1990-05-21T22:00:00Z")), Ok(643_248_000), "the midnight of another zone");
         let denver = TimeZone::named("America/Denver");
-        assert_eq!(moment_in(&denver)(&json!("2026-11-21")).unwrap(), 1_795_219_200 + 7 * 3_600, "the site's day");
-        assert_eq!(moment_in(&denver)(&json!("2026-11-21T00:00:00Z")).unwrap(), 1_795_219_200);
-        for wrong in ["21.11.2026", "11/21/2026", "2026-13-01", "soon", "2026-11-21 14:30", "9999999999999999"] {
+        for day in ["2026-11-21", "20261121", "21.11.2026", "2026/11/21", "2026-11-21 00:00", "1795244400"] {
+            assert_eq!(moment_in(&denver)(&json!(day)), Ok(1_795_219_200 + 7 * 3_600), "{day}: the site's day");
+            assert_eq!(last_day_in(&denver)(&json!(day)), Ok(1_795_219_200 + 31 * 3_600 - 1), "{day}: its end");
+        }
+        assert_eq!(moment_in(&denver)(&json!("2026-11-21T00:00:00Z")), Ok(1_795_219_200));
+        assert_eq!(moment_in(&denver)(&json!("21.11.2026 14:30")), Ok(1_795_219_200 + 21 * 3_600 + 1_800));
+        assert_eq!(read_birthday(&json!("20181126")), Ok(1_543_190_400));
+        assert_eq!(read_birthday(&json!("19.06.1964")), Ok(-174_700_800));
+        assert_eq!(read_birthday(&json!(86_400_000)), Ok(86_400_000), "a midnight of 1972 in seconds");
+    }
+
+    #[test]
+    fn no_number_of_a_day_becomes_a_day_of_1970() {
+        for wrong in [
+            "11/21/2026", "5/4/1980", "2026-13-01", "20261301", "soon", "9999999999999999", "0", "21112026", "01062000",
+            "901231", "1062000", "09072000", "99999999",
+        ] {
             assert!(read_birthday(&json!(wrong)).is_err(), "{wrong}");
+            assert!(moment_in(&TimeZone::UTC)(&json!(wrong)).is_err(), "{wrong}");
+        }
+        for (number, day) in [("43430", "2018-11-26"), ("43430.5", "2018-11-26"), ("43430,75", "2018-11-26"), ("2", "1900-01-01")]
+        {
+            for refused in [read_birthday(&json!(number)), moment_in(&TimeZone::UTC)(&json!(number))] {
+                let said = refused.unwrap_err().in_english();
+                assert!(said.contains(day) && said.contains("spreadsheet"), "{number}: {said}");
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The list of logbook entries, of all members and kinds. An entry that was signed at the former site is imported as
 //! signed: its signer may be unknown here, and the former site has checked the requirements of the level.
 
-use super::cell::RowWriter;
+use super::cell::{RowWriter, Separator};
 use super::reader::{Column, Row};
 use super::{Judged, List, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wrong_field};
 use crate::app::flights;
@@ -153,6 +153,7 @@ struct Cells {
 
 fn cells_of(site: &Site, row: &Row, zone: &TimeZone) -> Result<Cells, Failure> {
     let mut body = Fields::new(row.fields());
+    body.ignore_zeros(&["approval_date"]);
     let username = body.required("username", fields::line(NAME_CHARS_MAX));
     let kind = body.required("kind", fields::as_line(kind));
     let status = body.optional("status", fields::as_line(status));
@@ -326,17 +327,18 @@ fn find_booking(tx: &Read, member_id: i64, key: &str) -> Result<Option<i64>, Fai
 /// The export of the logbook.
 pub(super) struct Table {
     zone: TimeZone,
+    separator: Separator,
     /// The numbers of opening balances in the order of the export, because entry numbers mean nothing to another site.
     openings: HashMap<i64, usize>,
 }
 
 impl Table {
-    pub(super) fn new(zone: TimeZone) -> Table {
-        Table { zone, openings: HashMap::new() }
+    pub(super) fn new(zone: TimeZone, separator: Separator) -> Table {
+        Table { zone, separator, openings: HashMap::new() }
     }
 
     fn write_row(&mut self, text: &mut String, entry: &Entry, names: &Names) {
-        let mut row = RowWriter::begin(text);
+        let mut row = RowWriter::begin(text, self.separator);
         row.text(&names.username);
         row.plain(entry.kind.name());
         row.plain(entry.status.name());

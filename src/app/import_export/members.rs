@@ -1,15 +1,15 @@
 //! The list of members. Passwords are not exported: a member with a confirmed address sets a new one by mail.
 
-use super::cell::RowWriter;
+use super::cell::{RowWriter, Separator};
 use super::reader::{Column, Row};
-use super::{Judged, List, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wrong_field};
+use super::{Difference, Judged, List, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wrong_field};
 use crate::app::person::{self, Person};
 use crate::domain::email;
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::http::body::{Field, Flattened, ParsedBody};
 use crate::http::failure::Failure;
-use crate::http::field_types::{Line, Moment, Name, Named, bounded};
+use crate::http::field_types::{Line, Name, Named, StoredMoment, bounded};
 use crate::http::fields::Fields;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -18,6 +18,7 @@ use crate::store::queries::member_search;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::{account_claims, pins, tunnels};
 use crate::store::{Read, Write};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -35,37 +36,65 @@ pub(super) struct Members {
     /// Usernames and confirmed addresses in lower case, with their lines in the list.
     usernames: HashMap<String, u64>,
     confirmed: HashMap<String, u64>,
+    /// Whether known members get the values of the list.
+    updates: bool,
     written: usize,
 }
 
+/// What a line does.
+#[derive(Serialize, Deserialize)]
+pub(super) enum Staged {
+    New(Member),
+    /// A known member, with the new values.
+    Changed(i64, Member),
+}
+
 impl Members {
-    pub(super) fn new(site: &Site) -> Result<Members, Failure> {
+    pub(super) fn new(site: &Site, updates: bool) -> Result<Members, Failure> {
         let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))?;
         let (home, zone) = (home.unwrap_or_default(), site.time_zone()?);
-        Ok(Members { home, zone, usernames: HashMap::new(), confirmed: HashMap::new(), written: 0 })
+        Ok(Members { home, zone, usernames: HashMap::new(), confirmed: HashMap::new(), updates, written: 0 })
     }
 }
 
 crate::body! {
     struct MemberRow {
         person: Flattened<Person>,
-        email_confirmed_at: Option<Moment>,
-        phone_confirmed_at: Option<Moment>,
-        terms_accepted_at: Option<Moment>,
-        paid_until: Option<Moment>,
-        banned_at: Option<Moment>,
-        join_date: Option<Moment>,
+        email_confirmed_at: Option<StoredMoment>,
+        phone_confirmed_at: Option<StoredMoment>,
+        terms_accepted_at: Option<StoredMoment>,
+        paid_until: Option<StoredMoment>,
+        banned_at: Option<StoredMoment>,
+        join_date: Option<StoredMoment>,
         role: Option<Name<Role>>,
         language: Option<LanguageTag>,
     }
 }
 
+const MOMENTS: [&str; 6] =
+    ["email_confirmed_at", "phone_confirmed_at", "terms_accepted_at", "paid_until", "banned_at", "join_date"];
+
 const fn column(name: &'static str, needed: bool) -> Column {
     Column { name, needed }
 }
 
+/// Takes a value of a list over.
+type Take = fn(&mut Member, &Member);
+
+/// The values that a list may change of a known member: no way to reach or to open the account, no role and no ban.
+const TAKEN: [(&str, Take); 8] = [
+    ("real_name", |known, listed| known.real_name.clone_from(&listed.real_name)),
+    ("screen_name", |known, listed| known.screen_name.clone_from(&listed.screen_name)),
+    ("country", |known, listed| known.country.clone_from(&listed.country)),
+    ("dob", |known, listed| known.dob = listed.dob),
+    ("tunnel", |known, listed| known.tunnel_id = listed.tunnel_id),
+    ("paid_until", |known, listed| known.paid_until = listed.paid_until),
+    ("join_date", |known, listed| known.join_date = listed.join_date),
+    ("language", |known, listed| known.language.clone_from(&listed.language)),
+];
+
 impl List for Members {
-    type Row = Member;
+    type Row = Staged;
     #[rustfmt::skip]
     const COLUMNS: &'static [Column] = &[
         column("username", true), column("real_name", true), column("screen_name", false), column("email", true),
@@ -75,8 +104,9 @@ impl List for Members {
         column("join_date", false), column("language", false),
     ];
 
-    /// A member whose username exists already stays unchanged; the address must be the same too.
-    fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<Member>, Failure> {
+    /// A member whose username exists already stays unchanged, or gets the values of the list where that is asked for; the
+    /// address must be the same too, or the name, of a member who came by a list.
+    fn judge(&mut self, site: &Site, tx: &Read, row: &Row) -> Result<Judged<Staged>, Failure> {
         let member = match read(site, row, &self.home, &self.zone) {
             Ok(member) => member,
             Err(failure) => return wrong(row, failure),
@@ -85,12 +115,12 @@ impl List for Members {
             return Ok(wrong_field(row, "username", &Text::new("list.twice").with("line", line)));
         }
         if let Some(known) = members::find_account(tx, &member.username)? {
-            let same = email::canonical(&known.email) == email::canonical(&member.email);
-            return Ok(match same {
-                false => wrong_field(row, "username", &Text::new("list.other_owner")),
-                true if is_certain(tx, &known, &member)? => Judged::Same,
-                true => wrong_field(row, "username", &Text::new("list.unproven_owner")),
-            });
+            return match find_owner(tx, &known, &member)? {
+                Owner::Another => Ok(wrong_field(row, "username", &Text::new("list.other_owner"))),
+                Owner::Unproven => Ok(wrong_field(row, "username", &Text::new("list.unproven_owner"))),
+                Owner::Certain if self.updates => self.compare(tx, row, known.member_id, &member),
+                Owner::Certain => Ok(Judged::Same),
+            };
         }
         if let Some(text) = self.address_trouble(tx, row, &member)? {
             return Ok(wrong_field(row, "email", &text));
@@ -102,14 +132,17 @@ impl List for Members {
             problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
         }
         match problems.finish() {
-            Ok(_) => Ok(Judged::New(member)),
+            Ok(_) => Ok(Judged::New(Staged::New(member))),
             Err(failure) => wrong(row, failure),
         }
     }
 
-    fn write(&mut self, _: &Site, tx: &Write, row: Member) -> Result<(), Failure> {
+    fn write(&mut self, _: &Site, tx: &Write, row: Staged) -> Result<(), Failure> {
         self.written += 1;
-        lists::insert_member(tx, &row).map(drop)
+        match row {
+            Staged::New(member) => lists::insert_member(tx, &member).map(drop),
+            Staged::Changed(member_id, member) => Ok(lists::update_member(tx, member_id, &member).map(drop)?),
+        }
     }
 
     fn finish(&mut self, _: &Site, tx: &Write) -> Result<(), Failure> {
@@ -121,6 +154,51 @@ impl List for Members {
 }
 
 impl Members {
+    /// The values of a row that differ from those of a known member. Staff stay as they are.
+    fn compare(&self, tx: &Read, row: &Row, member_id: i64, listed: &Member) -> Result<Judged<Staged>, Failure> {
+        let known = lists::find_member(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        if known.role != Role::Member {
+            return Ok(Judged::Same);
+        }
+        if let Some(tunnel_id) = listed.tunnel_id
+            && !tunnels::exists(tx, tunnel_id)?
+        {
+            return Ok(wrong_field(row, "tunnel", &Text::new("field.unknown_tunnel")));
+        }
+        let mut new = known.clone();
+        for (field, take) in TAKEN {
+            if row.has(field) {
+                take(&mut new, listed);
+            }
+        }
+        let (before, after) = (self.shown(&known), self.shown(&new));
+        let differences: Vec<Difference> = before
+            .into_iter()
+            .zip(after)
+            .filter(|(before, after)| before != after)
+            .map(|((field, from), (_, to))| Difference { line: row.line(), of: known.username.clone(), field, from, to })
+            .collect();
+        if differences.is_empty() {
+            return Ok(Judged::Same);
+        }
+        Ok(Judged::Changed(Staged::Changed(member_id, new), differences))
+    }
+
+    /// The values that a list may change, in words.
+    fn shown(&self, member: &Member) -> [(&'static str, String); 8] {
+        let day = |moment: Option<i64>| moment.map(|moment| self.zone.date(moment)).unwrap_or_default();
+        [
+            ("real_name", member.real_name.clone()),
+            ("screen_name", member.screen_name.clone()),
+            ("country", member.country.clone()),
+            ("dob", member.dob.map(cell::birthday).unwrap_or_default()),
+            ("tunnel", member.tunnel_id.map(|id| id.to_string()).unwrap_or_default()),
+            ("paid_until", day(member.paid_until)),
+            ("join_date", day(Some(member.join_date))),
+            ("language", member.language.clone()),
+        ]
+    }
+
     /// A confirmed address may belong to one member only.
     fn address_trouble(&mut self, tx: &Read, row: &Row, member: &Member) -> Result<Option<Text>, Failure> {
         if member.email_confirmed_at.is_none() || member.email.is_empty() {
@@ -134,24 +212,43 @@ impl Members {
     }
 }
 
-/// Whether an account with the username and the address of a row is certainly that member's. A stranger may have signed up
-/// with both before the import: such an account has a way in, and an address that nobody confirmed.
-fn is_certain(tx: &Read, known: &Account, row: &Member) -> Result<bool, Failure> {
+/// Whose an account with the username of a row is.
+enum Owner {
+    Certain,
+    /// The username is another's.
+    Another,
+    /// Perhaps a stranger's, who signed up with the member's username and address before the import: such an account has a way
+    /// in, and an address that nobody confirmed.
+    Unproven,
+}
+
+fn find_owner(tx: &Read, known: &Account, row: &Member) -> Result<Owner, Failure> {
     let id = known.member_id;
+    let profile = members::find(tx, id)?.ok_or_else(Failure::not_found)?;
+    let is_listed = !lists::is_signed_up_here(tx, id)?;
+    if email::canonical(&known.email) != email::canonical(&row.email) {
+        // Whoever came by a list may have another address by now.
+        let is_same_name = profile.real_name.to_lowercase() == row.real_name.to_lowercase();
+        return Ok(if is_listed && is_same_name { Owner::Certain } else { Owner::Another });
+    }
     let has_way_in = || Ok::<_, Failure>(!account_claims::is_unclaimed(tx, id)? || pins::find(tx, id)?.is_some());
-    let joined = || Ok::<_, Failure>(members::find(tx, id)?.map(|profile| profile.join_date));
-    Ok(known.email_confirmed || known.email.is_empty() || !has_way_in()? || joined()? == Some(row.join_date))
+    let is_certain = is_listed
+        || known.email_confirmed
+        || known.email.is_empty()
+        || profile.join_date == row.join_date
+        || !has_way_in()?;
+    Ok(if is_certain { Owner::Certain } else { Owner::Unproven })
 }
 
 /// Parses a row by the rules of signing up, with fields that an account otherwise gets later.
 fn read(site: &Site, row: &Row, home: &str, zone: &TimeZone) -> Result<Member, Failure> {
     let mut fields = Fields::new(row.fields());
     fields.convert("dob", cell::read_birthday);
-    for field in
-        ["email_confirmed_at", "phone_confirmed_at", "terms_accepted_at", "paid_until", "banned_at", "join_date"]
-    {
+    fields.ignore_zeros(&MOMENTS);
+    for field in MOMENTS.into_iter().filter(|field| *field != "paid_until") {
         fields.convert(field, cell::moment_in(zone));
     }
+    fields.convert("paid_until", cell::last_day_in(zone));
     let mut body = ParsedBody::<MemberRow>::read(fields);
     person::judge(&mut body.read.person, site.now(), home, &mut body.fields);
     let row = body.finish()?;
@@ -201,11 +298,14 @@ impl Field for LanguageTag {
 }
 
 /// The export of members.
-pub(super) struct Table(TimeZone);
+pub(super) struct Table {
+    zone: TimeZone,
+    separator: Separator,
+}
 
 impl Table {
-    pub(super) fn new(zone: TimeZone) -> Table {
-        Table(zone)
+    pub(super) fn new(zone: TimeZone, separator: Separator) -> Table {
+        Table { zone, separator }
     }
 }
 
@@ -219,23 +319,23 @@ impl super::Table for Table {
     fn write(&mut self, tx: &Read, after: i64, text: &mut String, written: &mut Written) -> Result<(), Failure> {
         Ok(lists::each_member(tx, after, ROWS_AT_ONCE, |(member_id, member)| {
             written.add(member_id);
-            let mut row = RowWriter::begin(text);
+            let mut row = RowWriter::begin(text, self.separator);
             row.text(&member.username);
             row.text(&member.real_name);
             row.text(&member.screen_name);
             row.text(&member.email);
-            row.exact_moment(&self.0, member.email_confirmed_at);
+            row.exact_moment(&self.zone, member.email_confirmed_at);
             row.text(&member.phone);
-            row.exact_moment(&self.0, member.phone_confirmed_at);
+            row.exact_moment(&self.zone, member.phone_confirmed_at);
             row.text(&member.country);
             row.text(&member.country_code);
             row.text(&member.dob.map(cell::birthday).unwrap_or_default());
             row.number(member.tunnel_id);
             row.plain(member.role.name());
-            row.exact_moment(&self.0, member.terms_accepted_at);
-            row.exact_moment(&self.0, member.paid_until);
-            row.exact_moment(&self.0, member.banned_at);
-            row.exact_moment(&self.0, member.join_date);
+            row.exact_moment(&self.zone, member.terms_accepted_at);
+            row.exact_moment(&self.zone, member.paid_until);
+            row.exact_moment(&self.zone, member.banned_at);
+            row.exact_moment(&self.zone, member.join_date);
             row.text(&member.language);
             row.end();
         })?)

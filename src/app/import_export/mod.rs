@@ -20,6 +20,7 @@ use crate::i18n::language::Text;
 use crate::ops::backup::Progress;
 use crate::site::Site;
 use crate::store::{Read, Write};
+use cell::Separator;
 use reader::{Column, Row, Rows};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -43,12 +44,36 @@ pub(crate) enum Kind {
     Bookings,
 }
 
-/// The number of rows that an import, or its dry run, found new, and the number it found unchanged.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+/// The number of rows that an import, or its dry run, found new, changed and unchanged.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct ImportCounts {
     pub new: u64,
+    /// Rows that change what the site has.
+    pub changed: u64,
     /// Rows that the site has already; they stay unchanged.
     pub same: u64,
+    /// Each change, up to [`MISTAKES_MAX`].
+    pub changes: Vec<Difference>,
+}
+
+/// A value that a list changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Difference {
+    pub line: u64,
+    /// Which row of the site.
+    pub of: String,
+    pub field: &'static str,
+    pub from: String,
+    pub to: String,
+}
+
+/// What an import may do.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Mode {
+    /// Only validate the list.
+    pub dry: bool,
+    /// Change known members where the list has other values.
+    pub update: bool,
 }
 
 /// Why an import was refused as a whole.
@@ -70,6 +95,7 @@ impl From<Failure> for Refusal {
 /// The result of validating a line.
 enum Judged<R> {
     New(R),
+    Changed(R, Vec<Difference>),
     Same,
     Wrong(Vec<Mistake>),
 }
@@ -84,20 +110,20 @@ trait List {
     fn finish(&mut self, site: &Site, tx: &Write) -> Result<(), Failure>;
 }
 
-/// Imports a list of `bytes` bytes; `dry` only validates it.
+/// Imports a list of `bytes` bytes.
 pub(crate) fn import(
     site: &Site,
     kind: Kind,
     list: &mut dyn io::Read,
     bytes: u64,
-    dry: bool,
+    mode: Mode,
     progress: &mut Progress,
     beside: &dyn Fn(&Write, &ImportCounts) -> Result<(), Failure>,
 ) -> Result<ImportCounts, Refusal> {
     match kind {
-        Kind::Members => take(site, members::Members::new(site)?, list, bytes, dry, progress, beside),
-        Kind::Logbook => take(site, logbook::Logbook::new(site.time_zone()?), list, bytes, dry, progress, beside),
-        Kind::Bookings => take(site, bookings::Bookings::new(site.time_zone()?), list, bytes, dry, progress, beside),
+        Kind::Members => take(site, members::Members::new(site, mode.update)?, list, bytes, mode.dry, progress, beside),
+        Kind::Logbook => take(site, logbook::Logbook::new(site.time_zone()?), list, bytes, mode.dry, progress, beside),
+        Kind::Bookings => take(site, bookings::Bookings::new(site.time_zone()?), list, bytes, mode.dry, progress, beside),
     }
 }
 
@@ -113,17 +139,18 @@ fn take<L: List>(
     let mut stage =
         Stage::new(&site.config.data).map_err(|e| Refusal::Unreadable(format!("no room to work in: {e}")))?;
     let taken = judge_all(site, &mut list, text, bytes, &mut stage, progress)?;
-    if dry || taken.new == 0 {
+    let rows_to_write = taken.new + taken.changed;
+    if dry || rows_to_write == 0 {
         return Ok(taken);
     }
     let broken = |e: io::Error| Failure::broken().because(e);
     let mut rows = stage.rows::<L::Row>().map_err(broken)?;
     site.store.write_many(site.now(), |tx| {
-        for done in 1..=taken.new {
+        for done in 1..=rows_to_write {
             let row = rows.next().map_err(broken)?.ok_or_else(Failure::broken)?;
             list.write(site, tx, row)?;
             if done % ROWS_BETWEEN_WORDS == 0 {
-                progress("writing", done, taken.new);
+                progress("writing", done, rows_to_write);
             }
         }
         list.finish(site, tx)?;
@@ -161,6 +188,12 @@ fn judge_all<L: List>(
                     taken.new += 1;
                     stage.append(&row).map_err(|e| Refusal::Unreadable(format!("no room to work in: {e}")))?;
                 }
+                Judged::Changed(row, differences) => {
+                    taken.changed += 1;
+                    stage.append(&row).map_err(|e| Refusal::Unreadable(format!("no room to work in: {e}")))?;
+                    let room = MISTAKES_MAX - taken.changes.len().min(MISTAKES_MAX);
+                    taken.changes.extend(differences.into_iter().take(room));
+                }
                 Judged::Same => taken.same += 1,
                 Judged::Wrong(wrong) => {
                     count += wrong.len() as u64;
@@ -177,14 +210,15 @@ fn judge_all<L: List>(
 pub(crate) fn export(
     site: &Site,
     kind: Kind,
+    separator: Separator,
     part: &mut dyn FnMut(&str) -> io::Result<()>,
     progress: &mut Progress,
 ) -> Result<u64, Refusal> {
     let zone = site.time_zone()?;
     match kind {
-        Kind::Members => write_all(site, members::Table::new(zone), part, progress),
-        Kind::Logbook => write_all(site, logbook::Table::new(zone), part, progress),
-        Kind::Bookings => write_all(site, bookings::Table::new(zone), part, progress),
+        Kind::Members => write_all(site, members::Table::new(zone, separator), separator, part, progress),
+        Kind::Logbook => write_all(site, logbook::Table::new(zone, separator), separator, part, progress),
+        Kind::Bookings => write_all(site, bookings::Table::new(zone, separator), separator, part, progress),
     }
 }
 
@@ -214,13 +248,13 @@ impl Written {
 fn write_all<T: Table>(
     site: &Site,
     mut table: T,
+    separator: Separator,
     part: &mut dyn FnMut(&str) -> io::Result<()>,
     progress: &mut Progress,
 ) -> Result<u64, Refusal> {
     let failed = |e: io::Error| Refusal::Unreadable(format!("cannot write the list: {e}"));
-    let headings: Vec<String> = T::COLUMNS.iter().map(|column| column.name.to_owned()).collect();
-    let (mut text, mut written) = (String::new(), Written::default());
-    cell::write_row(&mut text, &headings);
+    let headings: Vec<&str> = T::COLUMNS.iter().map(|column| column.name).collect();
+    let (mut text, mut written) = (separator.headings(&headings), Written::default());
     loop {
         let before = written.count;
         let last = site.store.read(|tx| {

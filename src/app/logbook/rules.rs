@@ -4,7 +4,7 @@ use crate::domain::catalogue::{Level, LevelKey, SafetyKind, Skill};
 use crate::domain::entry::{self, Kind, MissingPrerequisite, Status};
 use crate::domain::signoff;
 use crate::http::failure::Failure;
-use crate::http::fields::Fields;
+use crate::http::fields::{Fields, MOMENT_MIN};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
@@ -113,7 +113,7 @@ pub(crate) fn judge(
 }
 
 /// Adds the mistakes in the date and the tunnel of an entry to `problems`, as far as the two are known. The date must
-/// not be in the future or before 1970, unless it equals `known_date`, and not before the birth of the member; the tunnel
+/// not be in the future or before [`MOMENT_MIN`], unless it equals `known_date`, and not before the birth of the member; the tunnel
 /// must exist.
 /// Returns the owner of the logbook where the date was known.
 pub(crate) fn check_place(
@@ -130,7 +130,7 @@ pub(crate) fn check_place(
             problems.refuse("entry_date", Text::new("field.in_future"));
         }
         // A form names a day of any year; an entry that an earlier version took keeps its date.
-        if date < 0 && entry_date != known_date {
+        if date < MOMENT_MIN && entry_date != known_date {
             problems.refuse("entry_date", Text::new("field.not_moment"));
         }
         let found = members::find_holder(tx, holder_id)?;

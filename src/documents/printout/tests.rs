@@ -90,7 +90,7 @@ fn every_flight_signature_and_sum_is_on_the_pages() {
         "Member 12, as of 28 May 2026",
         "since 1 August 2025",
         "current until 26 August 2026",
-        "lapsed on 19 May 2026",
+        "lapsed after 19 May 2026",
         "Brought forward 1:05",
         "Carried forward",
         "watch the left foot.",

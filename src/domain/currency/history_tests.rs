@@ -51,12 +51,11 @@ fn half_year(at: i64) -> i64 {
     2 * year + if (month, day) < (1, 16) { -1 } else { i64::from((month, day) >= (7, 16)) }
 }
 
-/// Whether less than twelve months have passed: up to the same day and second of the next year, or, from 29 February,
-/// to the end of February.
+/// Whether the day is not later than the same day of the next year, or, from 29 February, the last of February.
 fn within_a_year(from: i64, now: i64) -> bool {
     let ((year, month, day), (now_year, now_month, now_day)) = (calendar(from / DAY), calendar(now / DAY));
-    let (month, day, second) = if (month, day) == (2, 29) { (3, 1, 0) } else { (month, day, from % DAY) };
-    (now_year, now_month, now_day, now % DAY) < (year + 1, month, day, second)
+    let day = if (month, day) == (2, 29) { 28 } else { day };
+    (now_year, now_month, now_day) <= (year + 1, month, day)
 }
 
 /// The naive model: whether some event keeps the programme current, by the wording of the rules.
@@ -67,7 +66,7 @@ fn naively(cat_group: &str, held: &[LevelKey], flights: &[i64], trained: &[(&str
     match cat_group {
         "Flyer" => {
             let first = held.iter().any(|level| level.cat_group == "Flyer" && level.cat_id == "1");
-            first && flights.iter().any(|at| *at <= now && now - at < 180 * DAY)
+            first && flights.iter().any(|at| *at <= now && now / DAY - at / DAY <= 180)
         }
         "Coach" | "Instructor" => holds && trainings.into_iter().any(|at| half_year(now) - half_year(at) <= 1),
         _ => holds && trainings.into_iter().any(|at| within_a_year(at, now)),
@@ -101,14 +100,14 @@ proptest! {
         for (cat_group, _) in PROGRAMMES {
             let one = currencies.find(cat_group).unwrap();
             prop_assert_eq!(one.current, naively(cat_group, &held, &flights, &trainings, now), "{}", cat_group);
-            // The renewal is the moment at which the same history stops being current, if nothing is added to it.
+            // The renewal is the last second at which the same history is current, if nothing is added to it.
             if let Some(renewal) = one.renewal {
                 let past = |moment: i64| {
                     let flights: Vec<i64> = flights.iter().copied().filter(|at| *at <= now).collect();
                     let trained: Vec<(&str, i64)> = trainings.iter().copied().filter(|(_, at)| *at <= now).collect();
                     naively(cat_group, &held, &flights, &trained, moment)
                 };
-                prop_assert!(past(renewal - 1) && !past(renewal), "{} until {}", cat_group, renewal);
+                prop_assert!(past(renewal) && !past(renewal + 1), "{} until {}", cat_group, renewal);
             }
         }
         // The result does not depend on the order of a history, nor on flights and trainings in the future.

@@ -4,17 +4,15 @@
 
 use super::catalogue::LevelKey;
 use super::local_time::TimeZone;
-use jiff::ToSpan;
 use jiff::civil::{self, Date};
 
-const DAY_SECONDS: i64 = 24 * 60 * 60;
-/// A flyer is current for this many days after a flight.
+/// A flyer is current for this many days after the day of a flight, to the end of the last.
 pub(crate) const FLYER_DAYS: i64 = 180;
 /// Days after a flight at which a flyer is notified, first and last.
 pub(crate) const FIRST_NOTICE_DAYS: i64 = 150;
 pub(crate) const LAST_NOTICE_DAYS: i64 = 172;
-/// Calendar months for which a safety training of a trainer, an examiner or a military flyer is valid.
-const TRAINING_MONTHS: i64 = 12;
+/// Years for which a safety training of a trainer, an examiner or a military flyer is valid, to the end of the last day.
+const TRAINING_YEARS: i64 = 1;
 /// The day of January and July on which the half-year cycles of coaches and instructors begin, at midnight.
 const CYCLE_DAY: i8 = 16;
 
@@ -37,7 +35,7 @@ pub(crate) struct Standing<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Currency {
     pub current: bool,
-    /// The first moment at which the programme is, or was, no longer current. `None` where the programme is not held,
+    /// The last second at which the programme is, or was, current: that of a day. `None` where the programme is not held,
     /// or where the member never flew or trained.
     pub renewal: Option<i64>,
 }
@@ -50,17 +48,6 @@ pub(crate) struct Currencies {
     pub trainer: Currency,
     pub examiner: Currency,
     pub military: Currency,
-}
-
-/// A notice to a flyer whose currency is about to lapse.
-#[cfg(test)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Notice {
-    /// `FIRST_NOTICE_DAYS` or `LAST_NOTICE_DAYS`.
-    pub days: i64,
-    pub due: i64,
-    /// When the currency lapses.
-    pub renewal: i64,
 }
 
 /// The currency of every programme that has one, at `now`. Events after `now` do not count.
@@ -77,38 +64,18 @@ pub(crate) fn of(standing: &Standing, now: i64) -> Currencies {
     }
 }
 
-/// The first moment at which a safety brief or training in this logbook is no longer valid. `None` for the flyers'
+/// The last second at which a safety brief or training in this logbook is valid: that of a day. `None` for the flyers'
 /// logbook (only flying keeps a flyer current, so their briefs do not expire), an unknown logbook, or a moment outside
 /// the calendar.
 pub fn training_ends(logbook: &str, trained: i64, zone: &TimeZone) -> Option<i64> {
     match logbook {
-        "Coach" | "Instructor" => zone.moment(cycle_start(cycle(zone.find_calendar(trained)?.date()) + 2)?),
-        "Trainer" | "Examiner" | "Military" => {
-            let from = zone.find_calendar(trained)?;
-            let until = from.checked_add(TRAINING_MONTHS.months()).ok()?;
-            // A training of 29 February is valid to the end of the 28th, so that it does not end before a training of
-            // the day before.
-            let cut_short = until.day() < from.day();
-            zone.moment(if cut_short {
-                until.date().tomorrow().ok()?.to_datetime(civil::Time::midnight())
-            } else {
-                until
-            })
+        "Coach" | "Instructor" => {
+            let next = cycle_start(cycle(zone.find_calendar(trained)?.date()) + 2)?;
+            zone.moment(next).map(|next| next - 1)
         }
+        "Trainer" | "Examiner" | "Military" => zone.end_of_day_years_later(trained, TRAINING_YEARS),
         _ => None,
     }
-}
-
-/// The notices that become due after `after` and not later than `until`, for a flyer whose last flight was at
-/// `last_flight`. Adjacent spans yield each notice once.
-#[cfg(test)]
-pub(crate) fn notices(last_flight: i64, after: i64, until: i64) -> Vec<Notice> {
-    let renewal = days_after(last_flight, FLYER_DAYS);
-    [FIRST_NOTICE_DAYS, LAST_NOTICE_DAYS]
-        .map(|days| Notice { days, due: days_after(last_flight, days), renewal })
-        .into_iter()
-        .filter(|notice| after < notice.due && notice.due <= until)
-        .collect()
 }
 
 /// The highest programme of which the member holds a level; `Flyer` without any.
@@ -135,7 +102,7 @@ impl Standing<'_> {
     fn flight_ends(&self, now: i64) -> Option<i64> {
         let flies = self.held.iter().any(|level| (level.cat_group, level.cat_id) == ("Flyer", "1"));
         let last = self.last_flight.filter(|flown| flies && *flown <= now)?;
-        Some(days_after(last, FLYER_DAYS))
+        Some(self.zone.end_of_day(last, FLYER_DAYS))
     }
 
     fn training_ends(&self, cat_group: &str, logbook: &str, now: i64) -> Option<i64> {
@@ -146,11 +113,7 @@ impl Standing<'_> {
 }
 
 fn judge(renewal: Option<i64>, now: i64) -> Currency {
-    Currency { current: renewal.is_some_and(|renewal| now < renewal), renewal }
-}
-
-fn days_after(at: i64, days: i64) -> i64 {
-    at.saturating_add(days * DAY_SECONDS)
+    Currency { current: renewal.is_some_and(|renewal| now <= renewal), renewal }
 }
 
 /// The number of the half-year cycle that contains the day: even from January on, odd from July on, one more each
@@ -182,7 +145,7 @@ mod tests {
 
     const ALL: [LevelKey; 6] =
         [key("Flyer"), key("Coach"), key("Instructor"), key("Trainer"), key("Examiner"), key("Military")];
-    const DAY: i64 = DAY_SECONDS;
+    const DAY: i64 = 86_400;
 
     const fn key(cat_group: &str) -> LevelKey<'_> {
         LevelKey { cat_group, cat_id: "1", track: "" }
@@ -193,7 +156,7 @@ mod tests {
         text.parse::<Timestamp>().unwrap().as_second()
     }
 
-    /// The programme is current at `trained` and a second before `end`, and not at `end`.
+    /// The programme is current at `trained` and to the end of the day before `end`, and not at `end`.
     fn holds_from_until(cat_group: &str, logbook: &str, trained: &str, end: &str) {
         let (from, end) = (at(trained), at(end));
         let trained = [(logbook, from)];
@@ -204,23 +167,36 @@ mod tests {
         };
         assert_eq!(one(from - 1), Currency::default(), "{cat_group}, before {from}");
         for (now, current) in [(from, true), (end - 1, true), (end, false), (end + 1, false)] {
-            assert_eq!(one(now), Currency { current, renewal: Some(end) }, "{cat_group}, {from} to {end}, at {now}");
+            assert_eq!(one(now), Currency { current, renewal: Some(end - 1) }, "{cat_group}, {from} to {end}, at {now}");
         }
     }
 
     #[test]
-    fn a_flyer_is_current_for_180_days_after_a_flight() {
+    fn a_flyer_is_current_to_the_end_of_the_180th_day_after_a_flight() {
         let flown = at("2025-03-01T10:00:00");
         let standing = Standing { held: &ALL, last_flight: Some(flown), trained: &[], zone: &TimeZone::UTC };
-        let renewal = Some(flown + 180 * DAY);
-        for (now, current) in
-            [(flown, true), (flown + 180 * DAY - 1, true), (flown + 180 * DAY, false), (i64::MAX, false)]
-        {
-            assert_eq!(of(&standing, now).flyer, Currency { current, renewal }, "{now}");
+        let last = at("2025-08-28T23:59:59");
+        for (now, current) in [(flown, true), (last, true), (last + 1, false), (i64::MAX, false)] {
+            assert_eq!(of(&standing, now).flyer, Currency { current, renewal: Some(last) }, "{now}");
         }
         assert_eq!(of(&standing, flown - 1).flyer, Currency::default(), "booked is not flown");
         assert_eq!(of(&Standing { last_flight: None, ..standing }, flown).flyer, Currency::default());
         assert_eq!(of(&Standing { held: &ALL[1..], ..standing }, flown).flyer, Currency::default());
+    }
+
+    #[test]
+    fn a_flyer_s_days_are_those_of_the_site_s_calendar() {
+        for (zone, flown, last) in [
+            // Summer time ends in Zurich on 26 October and begins on 30 March.
+            ("Europe/Zurich", "2025-05-30T22:30:00", "2025-11-27T22:59:59"),
+            ("Europe/Zurich", "2024-12-01T08:00:00", "2025-05-30T21:59:59"),
+            ("Pacific/Auckland", "2025-03-01T10:59:59", "2025-08-28T11:59:59"),
+            ("Pacific/Auckland", "2025-03-01T11:00:00", "2025-08-29T11:59:59"),
+        ] {
+            let zone = TimeZone::named(zone);
+            let standing = Standing { held: &ALL, last_flight: Some(at(flown)), trained: &[], zone: &zone };
+            assert_eq!(of(&standing, at(flown)).flyer.renewal, Some(at(last)), "{flown}");
+        }
     }
 
     #[test]
@@ -252,16 +228,17 @@ mod tests {
             ("Pacific/Auckland", "2025-03-01T00:00:00", "2026-01-15T11:00:00"),
             ("Pacific/Auckland", "2025-08-01T00:00:00", "2026-07-15T12:00:00"),
         ] {
-            assert_eq!(training_ends("Coach", at(trained), &TimeZone::named(zone)), Some(at(end)), "{zone}: {trained}");
+            let ends = training_ends("Coach", at(trained), &TimeZone::named(zone));
+            assert_eq!(ends, Some(at(end) - 1), "{zone}: {trained}");
         }
         for (zone, trained, end) in [
             // The clock of the site shows 29 February from ten to ten: valid to the end of the 28th there.
             ("Pacific/Kiritimati", "2024-02-28T10:00:00", "2025-02-28T10:00:00"),
-            ("Pacific/Kiritimati", "2024-02-29T10:00:00", "2025-02-28T10:00:00"),
+            ("Pacific/Kiritimati", "2024-02-29T10:00:00", "2025-03-01T10:00:00"),
             ("Pacific/Pago_Pago", "2024-03-01T10:59:59", "2025-03-01T11:00:00"),
         ] {
             let ends = training_ends("Trainer", at(trained), &TimeZone::named(zone));
-            assert_eq!(ends, Some(at(end)), "{zone}: {trained}");
+            assert_eq!(ends, Some(at(end) - 1), "{zone}: {trained}");
         }
     }
 
@@ -269,11 +246,11 @@ mod tests {
     fn trainers_examiners_and_military_are_current_for_twelve_months() {
         for (programme, logbook) in [("Trainer", "Trainer"), ("Examiner", "Trainer"), ("Military", "Military")] {
             for (trained, end) in [
-                ("2025-03-01T10:00:00", "2026-03-01T10:00:00"),
-                ("2023-03-01", "2024-03-01"),
-                ("2024-02-28T12:00:00", "2025-02-28T12:00:00"),
+                ("2025-03-01T10:00:00", "2026-03-02"),
+                ("2023-03-01", "2024-03-02"),
+                ("2024-02-28T12:00:00", "2025-03-01"),
                 ("2024-02-29T12:00:00", "2025-03-01"),
-                ("2023-12-31T23:59:59", "2024-12-31T23:59:59"),
+                ("2023-12-31T23:59:59", "2025-01-01"),
             ] {
                 holds_from_until(programme, logbook, trained, end);
             }
@@ -286,7 +263,7 @@ mod tests {
         let held = [key("Trainer"), key("Instructor")];
         let all =
             of(&Standing { held: &held, last_flight: Some(0), trained: &trained, zone: &TimeZone::UTC }, 10 * DAY);
-        let trainer = Currency { current: true, renewal: Some((365 + 9) * DAY) };
+        let trainer = Currency { current: true, renewal: Some((365 + 10) * DAY - 1) };
         assert_eq!(all, Currencies { trainer, ..Currencies::default() });
         let beyond = [("Trainer", i64::MIN), ("Instructor", i64::MIN)];
         assert_eq!(
@@ -305,18 +282,6 @@ mod tests {
                 .find(cat_group);
             assert_eq!(currency.is_some_and(|one| one.current), !["Flyer", "AFC"].contains(&cat_group), "{cat_group}");
         }
-    }
-
-    #[test]
-    fn notices_come_at_150_and_172_days_and_once_each() {
-        let days = |after: i64, until: i64| -> Vec<i64> { notices(0, after, until).iter().map(|n| n.days).collect() };
-        assert!(days(0, 150 * DAY - 1).is_empty());
-        assert_eq!(days(150 * DAY - 1, 150 * DAY), [150]);
-        assert!(days(150 * DAY, 172 * DAY - 1).is_empty());
-        assert_eq!(days(172 * DAY - 1, 172 * DAY), [172]);
-        assert!(days(172 * DAY, i64::MAX).is_empty());
-        assert_eq!(days(0, 200 * DAY), [150, 172]);
-        assert_eq!(notices(7, 0, 151 * DAY), [Notice { days: 150, due: 7 + 150 * DAY, renewal: 7 + 180 * DAY }]);
     }
 
     #[test]
@@ -350,7 +315,7 @@ mod tests {
             let (now, trainings) = (trained + later, [("Coach", trained)]);
             let coach = of(&Standing { held: &ALL, last_flight: None, trained: &trainings, zone: &TimeZone::UTC }, now).coach;
             prop_assert_eq!(coach.current, number(now) - number(trained) <= 1);
-            prop_assert_eq!(coach.renewal, Some(TURNS[number(trained) + 1]));
+            prop_assert_eq!(coach.renewal, Some(TURNS[number(trained) + 1] - 1));
         }
     }
 }

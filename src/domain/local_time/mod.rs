@@ -1,6 +1,8 @@
 //! Days, hours and written moments in the time zone of the site, whatever zone the server is in. A moment is a number of
 //! Unix seconds; one beyond the calendar (the years -9999 to 9999) is written like the moment 0.
 
+mod written;
+
 use super::tunnel;
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::{self, AmbiguousOffset};
@@ -126,6 +128,24 @@ impl TimeZone {
         let day = self.zoned(moment).date().checked_sub(days_before.days()).unwrap_or_default();
         let start = |date| self.first_moment(date).unwrap_or(moment);
         Day { from: start(day), to: day.tomorrow().map_or(moment, start) }
+    }
+
+    /// The last second of the site's day at a moment, or of the day so many days later. What ends on a day ends with it.
+    pub(crate) fn end_of_day(&self, moment: i64, days_later: i64) -> i64 {
+        self.day(moment, -days_later).to - 1
+    }
+
+    /// The last second of the same date one or more years later, or, for negative `years`, earlier; that of 28 February after a
+    /// 29 February. `None` beyond the calendar.
+    pub(crate) fn end_of_day_years_later(&self, moment: i64, years: i64) -> Option<i64> {
+        let date = self.find_calendar(moment)?.date().checked_add(years.years()).ok()?;
+        Some(self.first_moment(date.tomorrow().ok()?)? - 1)
+    }
+
+    /// The moment, in Unix seconds, of a date or time as people and spreadsheets write it (see [`written::iso`]); without a time
+    /// the first moment of the day. Chooses as [`TimeZone::parse_moment`] does.
+    pub(crate) fn parse_written(&self, text: &str) -> Option<i64> {
+        self.parse_moment(&written::iso(text)?)
     }
 
     /// The first moment of a date. The clock may skip midnight that day, or show it twice. `None` beyond the calendar.

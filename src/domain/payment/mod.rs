@@ -5,7 +5,6 @@ use super::local_time::TimeZone;
 use crate::i18n::language::Language;
 use crate::i18n::number::grouped;
 use iso_currency::Currency;
-use jiff::ToSpan;
 
 /// The state of a payment; a later value outranks an earlier one. `Failed` can be followed by success, because a member
 /// whose card was refused may try another card on the same payment. A received payment outranks every refusal, and a
@@ -213,14 +212,13 @@ impl ProcessorReport {
     }
 }
 
-/// The same day and time of the next year by the site's clock; 28 February after a 29 February.
+/// The last second of the same day of the next year by the site's clock; of 28 February after a 29 February.
 pub(crate) fn a_year_after(zone: &TimeZone, moment: i64) -> i64 {
     years_after(zone, moment, 1)
 }
 
 fn years_after(zone: &TimeZone, moment: i64, years: i64) -> i64 {
-    let then = zone.find_calendar(moment).and_then(|start| zone.moment(start.checked_add(years.years()).ok()?));
-    then.unwrap_or(moment)
+    zone.end_of_day_years_later(moment, years).unwrap_or(moment)
 }
 
 /// The end of a membership after the year that ended at `granted_until` is taken back. If that was the last year, the

@@ -1,9 +1,9 @@
 //! Waivers: what a flyer has signed, and whether that suffices to fly.
 
 use super::age;
+use super::local_time::TimeZone;
 use sha2::{Digest, Sha256};
 
-const DAY_SECONDS: i64 = 86_400;
 /// Greatest length of a text that people sign, confirm or consent to, in characters.
 pub(crate) const BODY_CHARS_MAX: usize = 20_000;
 pub(crate) const TITLE_CHARS_MAX: usize = 120;
@@ -68,7 +68,7 @@ impl SigningPlace {
 pub(crate) struct Demand {
     /// The oldest version whose signature counts.
     pub(crate) version_min: i64,
-    /// Days after which a signature has expired; 0: never.
+    /// A signature holds to the end of this many days after its own; 0: for ever.
     pub(crate) valid_days: i64,
     /// Below this age, a guardian must sign; 0: no flyer needs a guardian.
     pub(crate) guardian_below_years: i64,
@@ -90,8 +90,8 @@ pub(crate) struct Signed {
 }
 
 /// The state of a flyer that decides about flying.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct State {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct State<'z> {
     /// `None`: the site requires no waiver.
     pub(crate) demand: Option<Demand>,
     pub(crate) signed: Option<Signed>,
@@ -99,9 +99,10 @@ pub(crate) struct State {
     pub(crate) dob: Option<i64>,
     /// Whether the staff lets the flyer fly without a waiver at that moment.
     pub(crate) is_overridden: bool,
-    /// The moment of the flight in Unix seconds, and noon UTC of that day at the site.
+    /// The moment of the flight in Unix seconds.
     pub(crate) at: i64,
-    pub(crate) noon_utc: i64,
+    /// The time zone of the site, by which days begin and end.
+    pub(crate) zone: &'z TimeZone,
 }
 
 /// Why a flyer may not fly.
@@ -159,10 +160,11 @@ pub(crate) fn may_fly(state: &State) -> Result<(), Reason> {
     if signed.version < demand.version_min {
         return Err(Reason::OldVersion);
     }
-    if demand.valid_days > 0 && state.at >= signed.signed_at + demand.valid_days * DAY_SECONDS {
+    if demand.valid_days > 0 && state.at > state.zone.end_of_day(signed.signed_at, demand.valid_days) {
         return Err(Reason::Expired);
     }
-    match (is_minor(&demand, state.dob.unwrap_or(signed.born), state.noon_utc), signed.relation) {
+    let noon_utc = state.zone.noon_utc(state.at);
+    match (is_minor(&demand, state.dob.unwrap_or(signed.born), noon_utc), signed.relation) {
         (true, Relation::Own) => return Err(Reason::GuardianMissing),
         (false, Relation::Parent | Relation::Guardian | Relation::Permission) => return Err(Reason::CameOfAge),
         _ => {}

@@ -2,7 +2,9 @@
 
 use super::*;
 
+static UTC: TimeZone = TimeZone::UTC;
 const NOW: i64 = 1_780_000_000;
+const DAY_SECONDS: i64 = 86_400;
 const YEAR: i64 = 365 * DAY_SECONDS + 6 * 3_600;
 
 fn demand() -> Demand {
@@ -15,9 +17,9 @@ fn signed() -> Signed {
     Signed { version: 2, signed_at, born, relation: Relation::Own, has_yes: false, decision: None }
 }
 
-fn state(signed: Signed) -> State {
+fn state(signed: Signed) -> State<'static> {
     let signed = Some(signed);
-    State { demand: Some(demand()), signed, dob: None, is_overridden: false, at: NOW, noon_utc: NOW }
+    State { demand: Some(demand()), signed, dob: None, is_overridden: false, at: NOW, zone: &UTC }
 }
 
 #[test]
@@ -27,8 +29,9 @@ fn who_has_signed_what_the_site_demands_may_fly_and_nobody_else() {
         (Ok(()), signed()),
         (Ok(()), Signed { version: 3, ..signed() }),
         (Err(Reason::OldVersion), Signed { version: 1, ..signed() }),
-        (Ok(()), Signed { signed_at: NOW - 365 * DAY_SECONDS + 1, ..signed() }),
-        (Err(Reason::Expired), Signed { signed_at: NOW - 365 * DAY_SECONDS, ..signed() }),
+        // NOW is 20:26:40 in UTC: whoever signed at any hour 365 days ago may fly to the end of this day.
+        (Ok(()), Signed { signed_at: NOW - 365 * DAY_SECONDS - 73_600, ..signed() }),
+        (Err(Reason::Expired), Signed { signed_at: NOW - 365 * DAY_SECONDS - 73_601, ..signed() }),
         (Err(Reason::GuardianMissing), Signed { born: child, ..signed() }),
         (Ok(()), Signed { born: child, relation: Relation::Parent, ..signed() }),
         (Ok(()), Signed { born: child, relation: Relation::Permission, ..signed() }),

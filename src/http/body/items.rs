@@ -30,6 +30,9 @@ impl<F: Field> BodyItem for Option<F> {
     type Value = Option<F::Value>;
 
     fn take(fields: &mut Fields, name: &'static str) -> Self::Read {
+        if F::IS_ABSENT_AS_ZERO {
+            fields.ignore_zeros(&[name]);
+        }
         fields.optional(name, F::read).into_option()
     }
 

@@ -15,6 +15,8 @@ use serde_json::Value;
 pub trait Field {
     /// The type of a good value.
     type Value;
+    /// Whether 0 in an optional field of this type counts as absent.
+    const IS_ABSENT_AS_ZERO: bool = false;
 
     /// Parses a value that is neither absent nor blank; the error says what is wrong with it.
     fn read(value: &Value) -> Result<Self::Value, Text>;

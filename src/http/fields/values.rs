@@ -12,6 +12,12 @@ const SECONDS_MAX: u64 = 100_000_000_000;
 /// The beginning of the years 1900 and 2200, in Unix seconds.
 const YEAR_1900: i64 = -2_208_988_800;
 const MOMENT_MAX: i64 = 7_258_118_400;
+/// The first moment of nine digits, in March 1973, when no tunnel flew. A smaller number is no moment: a day such as
+/// 20181126, or the number of a day in a spreadsheet.
+pub(crate) const MOMENT_MIN: i64 = 100_000_000;
+const DAY_SECONDS: i64 = 86_400;
+/// Local midnights differ from midnight UTC by whole quarters of an hour.
+const QUARTER_SECONDS: i64 = 900;
 
 /// Text as received; for secrets, in which spaces count.
 fn raw_text(value: &Value) -> Result<String, Text> {
@@ -124,14 +130,35 @@ pub(crate) fn id(value: &Value) -> Result<i64, Text> {
 }
 
 /// The moment of a flight, a purchase or another event in Unix seconds; milliseconds are understood, and a fraction is
-/// dropped. Before 1970, when no tunnel flew, and after 2200 is a mistake.
+/// dropped. Before [`MOMENT_MIN`] and after 2200 is a mistake.
 pub(crate) fn moment(value: &Value) -> Result<i64, Text> {
+    moment_in(MOMENT_MIN..=MOMENT_MAX, value)
+}
+
+/// As [`moment`], where the value may be a stored one that is sent back, from 1970 on: who reads it refuses a new one before
+/// [`MOMENT_MIN`].
+pub(crate) fn stored_moment(value: &Value) -> Result<i64, Text> {
     moment_in(0..=MOMENT_MAX, value)
 }
 
-/// As [`moment`], of a day of birth: from 1900 on.
+/// A day of birth, from 1900 on, as the nearest midnight in UTC: apps send the midnight of their own time zone. Any other time
+/// of day is a number that is not in seconds, as are the numbers below a day, the days of spreadsheets.
 pub(crate) fn day_of_birth(value: &Value) -> Result<i64, Text> {
-    moment_in(YEAR_1900..=MOMENT_MAX, value)
+    let seconds = moment_in(YEAR_1900..=MOMENT_MAX, value)?;
+    if seconds.rem_euclid(QUARTER_SECONDS) != 0 || (1..DAY_SECONDS).contains(&seconds) {
+        return Err(Text::new("field.dob"));
+    }
+    Ok(nearest_midnight(seconds))
+}
+
+/// The midnight in UTC that is nearest to a moment.
+pub(crate) fn nearest_midnight(seconds: i64) -> i64 {
+    (seconds + DAY_SECONDS / 2).div_euclid(DAY_SECONDS) * DAY_SECONDS
+}
+
+/// Whether a written day of birth is from 1900 on and before 2200.
+pub(crate) fn is_in_calendar(seconds: i64, is_birth: bool) -> bool {
+    (if is_birth { YEAR_1900 } else { 0 }..=MOMENT_MAX).contains(&seconds)
 }
 
 fn moment_in(bounds: std::ops::RangeInclusive<i64>, value: &Value) -> Result<i64, Text> {
@@ -191,10 +218,8 @@ mod tests {
             (json!(" 1700000000. "), 1_700_000_000),
             (json!(1_700_000_000_999.9), 1_700_000_000),
             (json!("1700000000999.9"), 1_700_000_000),
-            (json!(-1.5), -1),
-            (json!("-1.5"), -1),
         ] {
-            assert_eq!(day_of_birth(&given), Ok(read), "{given}");
+            assert_eq!(moment(&given), Ok(read), "{given}");
         }
         for bad in
             [json!("1700000000,5"), json!("17e8"), json!("1.7e9"), json!("1700000000.x"), json!("."), json!(true)]
@@ -221,16 +246,36 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_from_1970_to_2200_and_days_of_birth_from_1900() {
-        for number in [i64::MIN, i64::MAX, YEAR_1900 - 1, MOMENT_MAX + 1, -SECONDS_MAX.cast_signed() * 1000] {
+    fn moments_are_from_1973_to_2200_and_days_of_birth_from_1900() {
+        for number in [i64::MIN, i64::MAX, YEAR_1900 - 900, MOMENT_MAX + 900, -SECONDS_MAX.cast_signed() * 1000] {
             assert!(moment(&json!(number)).is_err() && day_of_birth(&json!(number)).is_err(), "{number}");
         }
-        for number in [0, MOMENT_MAX] {
-            assert_eq!((moment(&json!(number)), day_of_birth(&json!(number))), (Ok(number), Ok(number)));
-        }
-        for number in [-1, YEAR_1900] {
-            assert!(moment(&json!(number)).is_err(), "{number}");
+        for number in [0, YEAR_1900, MOMENT_MAX] {
             assert_eq!(day_of_birth(&json!(number)), Ok(number));
+        }
+        for number in [-1, 0, YEAR_1900, MOMENT_MIN - 1] {
+            assert!(moment(&json!(number)).is_err(), "{number}");
+        }
+        for number in [MOMENT_MIN, MOMENT_MAX] {
+            assert_eq!(moment(&json!(number)), Ok(number));
+        }
+        assert_eq!((stored_moment(&json!(0)), stored_moment(&json!(20_181_126))), (Ok(0), Ok(20_181_126)));
+    }
+
+    #[test]
+    fn a_day_of_birth_is_the_nearest_midnight_and_no_day_written_as_a_number() {
+        let midnight = 643_248_000;
+        // Local midnights from Auckland (UTC+12) to Anchorage (UTC-9), and in Kathmandu (UTC+5:45).
+        for hours_ahead in [12.0, 5.75, 2.0, 0.0, -4.0, -9.0] {
+            let sent = midnight - (hours_ahead * 3_600.0) as i64;
+            assert_eq!(day_of_birth(&json!(sent)), Ok(midnight), "{hours_ahead}");
+            assert_eq!(day_of_birth(&json!(sent.to_string())), Ok(midnight), "{hours_ahead}");
+            assert_eq!(day_of_birth(&json!(sent * 1_000)), Ok(midnight), "{hours_ahead}");
+        }
+        for bad in [20_181_126, 19_900_531, 43_430, 43_200, 900, 1, -1, midnight + 1, 1_990_053_100] {
+            for value in [json!(bad), json!(bad.to_string()), json!(format!("{bad}.0"))] {
+                assert!(day_of_birth(&value).is_err(), "{value}");
+            }
         }
     }
 

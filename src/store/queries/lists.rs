@@ -8,13 +8,13 @@ use crate::http::failure::Failure;
 use crate::store::engine::columns::{Columns, FromRow};
 use crate::store::engine::statements::Sql;
 use crate::store::{Read, Write};
-use rusqlite::Result;
+use rusqlite::{Result, named_params};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow::Continue;
 
 row! {
     /// A member with all data that can move to another site, without credentials.
-    #[derive(Debug, Serialize, Deserialize)]
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub(crate) struct Member {
         pub username: String,
         pub real_name: String,
@@ -48,6 +48,35 @@ pub(crate) fn each_member(tx: &Read, after: i64, rows: i64, mut take: impl FnMut
         take(found);
         Continue(())
     })
+}
+
+/// A member as an export writes it.
+pub(crate) fn find_member(tx: &Read, member_id: i64) -> Result<Option<Member>> {
+    tx.find(sql!("SELECT ", Member::COLUMNS, " FROM members WHERE member_id = ?1"), [member_id])
+}
+
+/// Changes what a list may change of a known member: no way to reach or to open the account, no role and no ban.
+pub(crate) fn update_member(tx: &Write, member_id: i64, new: &Member) -> Result<usize> {
+    let sql = sql!(
+        "UPDATE members SET real_name = :real_name, screen_name = :screen_name, country = :country, dob = :dob,
+                tunnel_id = :tunnel_id, paid_until = :paid_until, join_date = :join_date, language = :language,
+                updated_at = :now
+          WHERE member_id = :id AND role = 'member'"
+    );
+    tx.run(
+        sql,
+        named_params! {
+            ":real_name": new.real_name, ":screen_name": new.screen_name, ":country": new.country, ":dob": new.dob,
+            ":tunnel_id": new.tunnel_id, ":paid_until": new.paid_until, ":join_date": new.join_date,
+            ":language": new.language, ":now": tx.now(), ":id": member_id,
+        },
+    )
+}
+
+/// Whether the owner signed up here, who agreed to the terms at that moment; else the account came by a list or was made
+/// by the staff.
+pub(crate) fn is_signed_up_here(tx: &Read, member_id: i64) -> Result<bool> {
+    tx.get(sql!("SELECT count(*) > 0 FROM members WHERE member_id = ?1 AND terms_accepted_at = join_date"), [member_id])
 }
 
 /// Adds a member. Refuses a username that is taken, and an address that another member has confirmed.

@@ -15,7 +15,7 @@ row! {
     /// The terms of a ban. Moments in Unix seconds.
     #[derive(Debug)]
     pub(crate) struct Ban {
-        /// The end of the ban; `None`: it has none, and a clerk must lift it.
+        /// The last second of the ban, that of a day; `None`: it has none, and a clerk must lift it.
         pub banned_until: Option<i64>,
         pub ban_reason: String,
     }
@@ -35,5 +35,5 @@ pub(crate) fn set_terms(tx: &Write, member_id: i64, until: Option<i64>, reason: 
 
 /// The members whose ban has ended by `now` and is not lifted yet.
 pub(crate) fn list_ended(tx: &Read, now: i64) -> Result<Vec<i64>> {
-    tx.list(sql!("SELECT member_id FROM members WHERE banned_until <= ?1 AND banned_at IS NOT NULL"), [now])
+    tx.list(sql!("SELECT member_id FROM members WHERE banned_until < ?1 AND banned_at IS NOT NULL"), [now])
 }

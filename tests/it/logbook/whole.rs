@@ -294,6 +294,6 @@ mod paper {
         site.advance(Duration::from_secs(300 * 86_400));
         let jane = site.again(&jane);
         let Some(words) = words(&get(&jane, "print", &jane).body) else { return };
-        assert!(words.contains("lapsed on") && words.contains("(not current)"), "{words}");
+        assert!(words.contains("lapsed after") && words.contains("(not current)"), "{words}");
     }
 }

@@ -13,7 +13,7 @@ use crate::http::Answer;
 use crate::http::body::{Clearable, Field, Flattened, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{EntryMinutes, Id, Line, Lines, Moment, Whole};
+use crate::http::field_types::{EntryMinutes, Id, Line, Lines, StoredMoment, Whole};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -24,7 +24,7 @@ crate::body! {
     /// Absent fields keep their values.
     pub(crate) struct SkillEdit {
         echoes: Flattened<Echoes>,
-        entry_date: Option<Moment>,
+        entry_date: Option<StoredMoment>,
         /// Minutes in the air, 0 to 600, or `H:MM`.
         minutes as "time": Option<EntryMinutes>,
         tunnel_id as "tunnel": Option<Id>,

@@ -1,5 +1,8 @@
-//! Reads a list as spreadsheets write it: commas, semicolons or tabs, any line ends, with or without a byte order mark.
-//! Errors name the line and the column.
+//! Reads a list as spreadsheets write it: commas, semicolons or tabs, any line ends, with or without a byte order mark;
+//! without the empty cells at the end of a line, and with empty columns that have no heading. Errors name the line and the
+//! column.
+
+mod mojibake;
 
 use super::{Refusal, cell};
 use csv::{ByteRecord, ReaderBuilder};
@@ -63,6 +66,11 @@ impl Row {
         self.line
     }
 
+    /// Whether the list has a value for this column.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.cells.iter().any(|(_, known, text)| *known == name && !text.trim().is_empty())
+    }
+
     /// The cells as the fields of an operation.
     pub(super) fn fields(&self) -> Map<String, Value> {
         self.cells.iter().map(|(_, name, text)| ((*name).to_owned(), Value::from(text.as_str()))).collect()
@@ -79,6 +87,7 @@ impl Row {
 /// The lines of a list, after its headings.
 pub(super) struct Rows<'r> {
     reader: csv::Reader<Chain<Counted<'r>, &'static [u8]>>,
+    /// The name of each column; empty: the column has no heading and may have no cells.
     columns: Vec<&'static str>,
     /// Lines that ended before the last record read; the line number of the CSV reader is off by one where lines end in
     /// CRLF.
@@ -213,18 +222,20 @@ impl<'r> Rows<'r> {
         self.passed + 1 - within
     }
 
-    /// A record as a row, or every mistake in it: a wrong number of cells, a cell too long or not in UTF-8.
+    /// A record as a row, or every mistake in it: more cells than headings, a cell too long, not in UTF-8 or read as another
+    /// encoding. A spreadsheet leaves out empty cells at the end of a line, sometimes from the seventeenth line on.
     fn row(&self, line: u64, record: &ByteRecord) -> Result<Row, Vec<Mistake>> {
         let (wanted, found) = (self.columns.len(), record.len());
         let beyond = record.iter().skip(wanted).any(|cell| !cell.trim_ascii().is_empty());
-        if found < wanted || beyond {
+        if beyond {
             let text = format!(
                 "The line has {found} cells and the headings {wanted}: look for a comma or a quote too many, or one too few."
             );
             return Err(vec![Mistake { line, column: None, value: String::new(), text }]);
         }
         let (mut cells, mut wrong) = (Vec::with_capacity(wanted), Vec::new());
-        for ((place, name), bytes) in self.columns.iter().enumerate().zip(record) {
+        for (place, name) in self.columns.iter().enumerate() {
+            let bytes = record.get(place).unwrap_or_default();
             let mut mistake = |value: String, text: &str| {
                 let column = Some((place + 1, (*name).to_owned()));
                 wrong.push(Mistake { line, column, value, text: text.to_owned() });
@@ -240,7 +251,13 @@ impl<'r> Rows<'r> {
                         "The cell is longer than 32 KiB: is a quote missing?",
                     );
                 }
-                Ok(text) => cells.push((place, *name, cell::read(text))),
+                Ok(text) if name.is_empty() && !text.trim().is_empty() => {
+                    mistake(text.to_owned(), "The column has a cell here and no heading.");
+                }
+                Ok(text) => match mojibake::find(text) {
+                    Some(meant) => mistake(text.to_owned(), &mojibake::say(meant)),
+                    None => cells.push((place, *name, cell::read(text))),
+                },
             }
         }
         if wrong.is_empty() { Ok(Row { line, cells }) } else { Err(wrong) }
@@ -259,7 +276,7 @@ fn judge_headings(found: &ByteRecord, columns: &'static [Column], line: u64) -> 
             wrong.push(Mistake { line, column, value: String::new(), text });
         };
         match column {
-            None if heading.is_empty() => mistake("The column has no heading.".to_owned()),
+            None if heading.is_empty() => {}
             None => mistake(format!("This list has no such column; it has {}.", names())),
             Some(column) if known.contains(&column.name) => {
                 mistake("This column is there twice: which one counts?".to_owned())

@@ -79,7 +79,7 @@ pub(crate) fn ban(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let past = || Failure::field("until", Text::new("card.ban_past"));
     let until = match typed.is_empty() {
         true => Ok(None),
-        false => zone.start_of_date(&typed).map(Some).ok_or_else(past),
+        false => zone.start_of_date(&typed).map(|day| Some(zone.end_of_day(day, 0))).ok_or_else(past),
     };
     let banned = until.and_then(|until| {
         let ban = Ban { reason: reason.clone(), until };

@@ -161,7 +161,10 @@ fn judge(site: &Site, member_id: i64, sent: &EditInput) -> Result<Result<Person,
     let now = site.now();
     // A date of birth is stored as midnight UTC.
     let dob = Some(sent.dob.as_str()).filter(|dob| !dob.is_empty()).map(|dob| TimeZone::UTC.start_of_date(dob));
+    let is_unchanged = shown_dob(profile.dob) == sent.dob;
+    let dob = if is_unchanged { profile.dob.map(Some) } else { dob };
     if let Some(dob) = dob
+        && !is_unchanged
         && !dob.is_some_and(|dob| (now - AGE_SECONDS_MAX + 1..=now).contains(&dob))
     {
         return Ok(Err(Text::new("card.dob")));
@@ -171,11 +174,15 @@ fn judge(site: &Site, member_id: i64, sent: &EditInput) -> Result<Result<Person,
     Ok(Ok(Person { real_name, screen_name, email, withdraws_address, phone, dob: dob.flatten() }))
 }
 
+/// A day of birth as the form shows it.
+fn shown_dob(dob: Option<i64>) -> String {
+    dob.map(|dob| TimeZone::UTC.date(dob)).unwrap_or_default()
+}
+
 impl EditInput {
     fn of(profile: Profile) -> EditInput {
         let Profile { real_name, screen_name, email, phone, dob, .. } = profile;
-        let dob = dob.map(|dob| TimeZone::UTC.date(dob)).unwrap_or_default();
-        EditInput { real_name, screen_name, email, withdraws_address: false, phone, dob }
+        EditInput { real_name, screen_name, email, withdraws_address: false, phone, dob: shown_dob(dob) }
     }
 }
 

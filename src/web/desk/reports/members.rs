@@ -106,5 +106,5 @@ pub(crate) fn csv(site: &Site, call: &Call, _: &Clerk) -> Answer {
             vec!["currency".to_owned(), name.clone(), (*state).to_owned(), members.to_string()]
         })
     });
-    Ok(tables::file("members.csv", &["kind", "name", "state", "members"], levels.chain(programmes)))
+    tables::file(call, "members.csv", &["kind", "name", "state", "members"], levels.chain(programmes))
 }

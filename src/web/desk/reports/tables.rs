@@ -2,14 +2,14 @@
 
 use super::days;
 use super::range::Range;
-use crate::app::import_export::cell::{RowWriter, write_row};
+use crate::app::import_export::cell::{RowWriter, Separator, write_row};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::chunks::Chunks;
 use crate::http::failure::Failure;
-use crate::http::reply::{self, Reply};
+use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::queries::reports::{self, BookingLine};
@@ -22,10 +22,16 @@ const CSV: &str = "text/csv; charset=utf-8";
 pub(crate) const ROWS_AT_ONCE: i64 = 1_000;
 
 /// A file of few rows.
-pub(crate) fn file(name: &str, heading: &[impl Borrow<str>], rows: impl Iterator<Item = Vec<String>>) -> Reply {
-    let mut table = heading.join(",") + "\r\n";
-    rows.for_each(|row| write_row(&mut table, &row));
-    reply::file(CSV, "attachment", name, table)
+pub(crate) fn file(
+    call: &Call,
+    name: &str,
+    heading: &[impl Borrow<str>],
+    rows: impl Iterator<Item = Vec<String>>,
+) -> Answer {
+    let separator = Separator::of(call)?;
+    let mut table = separator.headings(heading);
+    rows.for_each(|row| write_row(&mut table, separator, &row));
+    Ok(reply::file(CSV, "attachment", name, table))
 }
 
 /// A streamed file of any number of rows. `next` appends up to [`ROWS_AT_ONCE`] rows from a snapshot of its own and breaks
@@ -33,6 +39,7 @@ pub(crate) fn file(name: &str, heading: &[impl Borrow<str>], rows: impl Iterator
 pub(crate) fn long_file(
     site: &Site,
     clerk: &Clerk,
+    separator: Separator,
     name: &str,
     heading: &[impl Borrow<str>],
     mut next: impl FnMut(&Site, &mut String) -> Result<ControlFlow<()>, Failure> + Send + 'static,
@@ -40,7 +47,7 @@ pub(crate) fn long_file(
     // The stream reads with a connection of its own; this thread gives its snapshot back first.
     site.store.release();
     let (site, pass) = (site.for_another_thread(), clerk.session_guard());
-    let chunks = Chunks::begin(heading.join(",") + "\r\n", move |table| {
+    let chunks = Chunks::begin(separator.headings(heading), move |table| {
         let step = pass.check(&site).and_then(|()| next(&site, table));
         site.store.release();
         step
@@ -72,7 +79,7 @@ pub(crate) fn days(site: &Site, call: &Call, _: &Clerk) -> Answer {
         let numbers = [day.bookings, day.booked, day.arrived, day.flights, day.flown];
         std::iter::once(day.date).chain(numbers.map(|number| number.to_string())).collect()
     };
-    Ok(file(&name("days", &range), &heading, days.into_iter().map(row)))
+    file(call, &name("days", &range), &heading, days.into_iter().map(row))
 }
 
 /// `GET /desk/reports/partners.csv`: one row a partner.
@@ -93,7 +100,7 @@ pub(crate) fn partners(site: &Site, call: &Call, _: &Clerk) -> Answer {
         let numbers = [one.bookings, one.booked, one.arrived, one.tokens, one.refused, one.users];
         [one.client_id, one.name].into_iter().chain(numbers.map(|number| number.to_string())).collect()
     };
-    Ok(file(&name("partners", &range), &heading, partners.into_iter().map(row)))
+    file(call, &name("partners", &range), &heading, partners.into_iter().map(row))
 }
 
 /// `GET /desk/reports/bookings.csv`: one row a booking, by the time of its flight, by the site's clock; with
@@ -104,11 +111,12 @@ pub(crate) fn bookings(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let heading =
         ["booking_id", "partner", "member_id", "member", "registration_id", &flight, "minutes", &arrived, "ended"];
     let (mut last, to, name) = ((range.from, 0), range.to, name("bookings", &range));
-    long_file(site, clerk, &name, &heading, move |site, table| {
+    let separator = Separator::of(call)?;
+    long_file(site, clerk, separator, &name, &heading, move |site, table| {
         let (mut rows, from) = (0, last);
         site.store.read(|tx| {
             Ok(reports::each_booking(tx, site.tunnel_id, from, to, ROWS_AT_ONCE, |line| {
-                write_booking(table, &zone, line);
+                write_booking(table, separator, &zone, line);
                 (rows, last) = (rows + 1, (line.flight_date, line.booking_id));
             })?)
         })?;
@@ -116,8 +124,8 @@ pub(crate) fn bookings(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     })
 }
 
-fn write_booking(table: &mut String, zone: &TimeZone, line: &BookingLine) {
-    let mut row = RowWriter::begin(table);
+fn write_booking(table: &mut String, separator: Separator, zone: &TimeZone, line: &BookingLine) {
+    let mut row = RowWriter::begin(table, separator);
     row.plain(line.booking_id);
     row.text(line.partner);
     row.plain(line.member_id);

@@ -1,9 +1,8 @@
 //! Closed days of the till, on pages and as CSV.
 
 use super::{PART, Row, Table, amount_without_currency, money, row, table};
-use crate::app::import_export::cell::RowWriter;
+use crate::app::import_export::cell::{RowWriter, Separator};
 use crate::auth::Clerk;
-use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -120,8 +119,8 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `GET /desk/till/closings.csv`: one row a closing, the last first. Moments are by the site's clock, amounts in the
 /// currency.
-pub(crate) fn csv(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
-    let zone = site.time_zone()?;
+pub(crate) fn csv(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let (zone, separator) = (site.time_zone()?, Separator::of(call)?);
     let closed_at = time_heading("closed_at", &zone);
     let heading = [
         "closing_id",
@@ -149,7 +148,7 @@ pub(crate) fn csv(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
             one.difference_cents(),
             one.left_cents,
         ];
-        let mut row = RowWriter::begin(table);
+        let mut row = RowWriter::begin(table, separator);
         row.plain(closing_id);
         row.plain(zone.date_time(one.closed_at));
         row.text(&clerk);
@@ -159,7 +158,7 @@ pub(crate) fn csv(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
         row.end();
     };
     let mut before = i64::MAX;
-    long_file(site, clerk, "closings.csv", &heading, move |site, table| {
+    long_file(site, clerk, separator, "closings.csv", &heading, move |site, table| {
         let found = site.store.read(|tx| Ok(till::list_closings(tx, before, ROWS_AT_ONCE, 0)?))?;
         let rows = found.len();
         for closing in found {
@@ -177,28 +176,28 @@ pub(crate) fn entries(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let closing = till::find_closing(tx, closing_id)?.ok_or_else(Failure::not_found)?;
         Ok((till::find_start(tx, closing_id)?, closing.last_entry_id))
     })?;
-    entries_csv(site, clerk, site.time_zone()?, &format!("till-{closing_id}.csv"), between)
+    entries_csv(site, call, clerk, &format!("till-{closing_id}.csv"), between)
 }
 
 /// `GET /desk/till/entries.csv`: the entries of the open day.
-pub(crate) fn open_entries(site: &Site, _: &Call, clerk: &Clerk) -> Answer {
-    let zone = site.time_zone()?;
+pub(crate) fn open_entries(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let between = site.store.read(|tx| {
         let from = till::find_last_closing(tx)?.map_or(0, |(_, closing)| closing.last_entry_id);
         Ok((from, till::last(tx)?))
     })?;
-    let name = format!("till-open-{}.csv", zone.date(site.now()));
-    entries_csv(site, clerk, zone, &name, between)
+    let name = format!("till-open-{}.csv", site.time_zone()?.date(site.now()));
+    entries_csv(site, call, clerk, &name, between)
 }
 
 /// The entries with an ID above `from` up to `to`, as CSV.
-fn entries_csv(site: &Site, clerk: &Clerk, zone: TimeZone, name: &str, (from, to): (i64, i64)) -> Answer {
+fn entries_csv(site: &Site, call: &Call, clerk: &Clerk, name: &str, (from, to): (i64, i64)) -> Answer {
+    let (zone, separator) = (site.time_zone()?, Separator::of(call)?);
     let taken_at = time_heading("taken_at", &zone);
     let heading =
         ["entry_id", &taken_at, "kind", "amount", "currency", "member_id", "member", "undoes", "reason", "taken_by"];
     let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
     let write = move |table: &mut String, line: &Line| {
-        let mut row = RowWriter::begin(table);
+        let mut row = RowWriter::begin(table, separator);
         row.plain(line.entry_id);
         row.plain(zone.date_time(line.taken_at));
         row.plain(line.kind.name());
@@ -212,7 +211,7 @@ fn entries_csv(site: &Site, clerk: &Clerk, zone: TimeZone, name: &str, (from, to
         row.end();
     };
     let mut last = to;
-    long_file(site, clerk, name, &heading, move |site, table| {
+    long_file(site, clerk, separator, name, &heading, move |site, table| {
         let lines = site.store.read(|tx| Ok(till::list(tx, from, last, ROWS_AT_ONCE)?))?;
         let rows = lines.len();
         for line in lines {

@@ -80,7 +80,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
         member_id,
         name: profile.display_name().to_owned(),
         paid: profile.paid_until.map(|until| when::day(language, &zone, until)),
-        lapsed: profile.paid_until.is_some_and(|until| until <= now),
+        lapsed: profile.paid_until.is_some_and(|until| until < now),
         fee: fee.currency.as_ref().filter(|_| fee.cents > 0).map(|currency| money(language, fee.cents, currency)),
         next: when::day(language, &zone, a_year_after(&zone, profile.paid_until.unwrap_or(i64::MIN).max(now))),
         obstacle: obstacle.map(|key| call.say(key)),

@@ -217,7 +217,7 @@ fn badges(
     if !membership_in_force(&standing, site.config.yearly_fee_cents, at) {
         badges.push(say("bad", Text::new("desk.mark_unpaid")));
     }
-    if signatures.find_denial(found.member_id, found.dob, at, query.zone.noon_utc(at)).is_some() {
+    if signatures.find_denial(found.member_id, found.dob, at, query.zone).is_some() {
         badges.push(say("bad", Text::new("papers.mark")));
     }
     for key in lapsed(tx, query.zone, found, at)? {
