@@ -126,11 +126,11 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             operation(site, call, &standby)
         }
         Access::Page(page) => {
-            origin::check(call)?;
+            origin::check(site, call)?;
             page(site, call)
         }
         Access::Desk(page) => {
-            origin::check(call)?;
+            origin::check(site, call)?;
             let Some(clerk) = clerk::find(site, call)? else { return Ok(clerk::to_sign_in(call)) };
             if call.row.admins {
                 clerk.check_admin()?;
@@ -139,12 +139,12 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             idempotency::run(site, call, call.principal.get(), || page(site, call, &clerk))
         }
         Access::Kiosk(page) => {
-            origin::check(call)?;
+            origin::check(site, call)?;
             let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
             idempotency::run(site, call, PrincipalId::Anyone, || page(site, call, &kiosk))
         }
         Access::Guest(page) => {
-            origin::check(call)?;
+            origin::check(site, call)?;
             let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
             let Some(guest) = kiosk::find_guest(site, call, &kiosk)? else { return Ok(kiosk::to_start()) };
             rate_limits::count_change(site, call)?;

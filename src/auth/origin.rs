@@ -3,6 +3,7 @@
 
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::site::Site;
 
 /// Longest path and query of a page that [`page_of`] returns.
 const PAGE_CHARS_MAX: usize = 200;
@@ -29,18 +30,82 @@ pub(crate) fn address(path: &str, query: &str) -> String {
     }
 }
 
-/// Refuses a change that did not come from a page of the same origin. Browsers name the origin of a form in `Origin`, and
-/// over https also in `Sec-Fetch-Site`: one of the two must be present, and none may name another origin.
-pub(crate) fn check(call: &Call) -> Result<(), Failure> {
+/// Refuses a change that did not come from a page of this site. Browsers name the origin of a form in `Origin`, and over
+/// https also in `Sec-Fetch-Site`; text browsers name the page alone, in `Referer`. One of them must be present, and none may
+/// name another origin. A proxy may send another `Host` than the browser's, so the site's `public_url` counts as well.
+pub(crate) fn check(site: &Site, call: &Call) -> Result<(), Failure> {
     if call.reads() {
         return Ok(());
     }
-    let (origin, site) = (call.header("origin"), call.header("sec-fetch-site"));
+    let (origin, fetched) = (call.header("origin"), call.header("sec-fetch-site"));
+    let page = call.header("referer").filter(|_| origin.is_none() && fetched.is_none());
+    let named = origin.or(page);
     let host = call.header("host").unwrap_or_default();
-    let own = |origin: &str| origin.split_once("://").is_some_and(|(_, place)| place.eq_ignore_ascii_case(host));
-    let is_foreign = origin.is_some_and(|origin| !own(origin)) || site.is_some_and(|site| site != "same-origin");
-    if is_foreign || (origin.is_none() && site.is_none()) {
-        return Err(Failure::foreign_form().because(format_args!("from {}", origin.or(site).unwrap_or("nowhere"))));
+    let own = |named: &str| {
+        is_of_host(named, host) || site.config.public_url.as_deref().is_some_and(|url| is_same(named, url))
+    };
+    let is_foreign = named.is_some_and(|named| !own(named)) || fetched.is_some_and(|from| from != "same-origin");
+    if is_foreign || (named.is_none() && fetched.is_none()) {
+        let from = named.map(|named| named.split(['?', '#']).next().unwrap_or_default()).or(fetched);
+        let why = format_args!("from {}, which is not the Host {host}", from.unwrap_or("nowhere"));
+        return Err(Failure::foreign_form().because(why));
     }
     Ok(())
+}
+
+/// Scheme, host and port of an origin or an address. The default port equals no port (RFC 9110 4.2.3).
+fn parts(address: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = address.split_once("://")?;
+    let place = rest.split(['/', '?', '#']).next()?;
+    Some((scheme, without_default_port(scheme, place)))
+}
+
+fn without_default_port<'p>(scheme: &str, place: &'p str) -> &'p str {
+    let port = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
+    place.strip_suffix(port).unwrap_or(place)
+}
+
+fn is_of_host(address: &str, host: &str) -> bool {
+    parts(address).is_some_and(|(scheme, place)| {
+        place.eq_ignore_ascii_case(without_default_port(scheme, host)) && !place.is_empty()
+    })
+}
+
+fn is_same(address: &str, other: &str) -> bool {
+    let (Some(one), Some(two)) = (parts(address), parts(other)) else { return false };
+    one.0.eq_ignore_ascii_case(two.0) && one.1.eq_ignore_ascii_case(two.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_of_host, is_same};
+
+    #[test]
+    fn the_default_port_of_the_scheme_equals_no_port() {
+        for (address, host) in [
+            ("https://hall.example", "hall.example"),
+            ("https://hall.example", "hall.example:443"),
+            ("https://hall.example:443", "Hall.Example"),
+            ("http://hall.example", "hall.example:80"),
+            ("http://hall.example:8080/desk?day=1", "hall.example:8080"),
+            ("http://[2001:db8::7]", "[2001:db8::7]:80"),
+        ] {
+            assert!(is_of_host(address, host), "{address} {host}");
+        }
+        for (address, host) in [
+            ("https://hall.example", "hall.example:80"),
+            ("http://hall.example", "hall.example:443"),
+            ("https://hall.example:8443", "hall.example"),
+            ("https://other.example", "hall.example"),
+            ("https://hall.example.evil.example", "hall.example"),
+            ("null", "hall.example"),
+            ("https://", ""),
+        ] {
+            assert!(!is_of_host(address, host), "{address} {host}");
+        }
+        assert!(
+            is_same("https://hall.example", "https://hall.example:443/")
+                && !is_same("http://a.example", "https://a.example")
+        );
+    }
 }

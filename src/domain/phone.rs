@@ -33,6 +33,7 @@ const KINDS: [Type; 10] = [
 /// passcode shows whether the number works.
 pub(crate) fn parse(country: &str, number: &str) -> Result<String, Text> {
     let refused = || Text::new("field.phone");
+    let number = &*with_ascii_digits(number);
     let readings = match with_plus(number) {
         Some(whole) => phonenumber::parse(None, whole).into_iter().collect(),
         None => {
@@ -49,6 +50,20 @@ pub(crate) fn parse(country: &str, number: &str) -> Result<String, Text> {
     likeliest.map(stored).ok_or_else(refused)
 }
 
+/// The number with digits of other scripts as those of ASCII: keyboards write full-width, Arabic-Indic and Persian ones.
+fn with_ascii_digits(number: &str) -> Cow<'_, str> {
+    const ZEROS: [char; 4] = ['\u{660}', '\u{6f0}', '\u{966}', '\u{ff10}'];
+    if number.is_ascii() {
+        return Cow::Borrowed(number);
+    }
+    let digit = |c: char| {
+        let value =
+            ZEROS.iter().find_map(|zero| u32::from(c).checked_sub(u32::from(*zero)).filter(|value| *value < 10));
+        value.and_then(|value| char::from_digit(value, 10)).unwrap_or(c)
+    };
+    Cow::Owned(number.chars().map(digit).collect())
+}
+
 /// Whether a number begins with `+` or `00`, so that it needs no country.
 pub(crate) fn is_whole(number: &str) -> bool {
     with_plus(number).is_some()
@@ -57,6 +72,7 @@ pub(crate) fn is_whole(number: &str) -> bool {
 /// Checks a number whose country is unknown: a whole number by the plan of its country, another by the number of its
 /// digits.
 pub(crate) fn check_anywhere(number: &str) -> Result<(), Text> {
+    let number = &*with_ascii_digits(number);
     if is_whole(number) {
         return parse("", number).map(drop);
     }
@@ -250,6 +266,21 @@ mod tests {
             ("", "00"),
         ] {
             assert!(parse(country, number).is_err(), "{country} {number}");
+        }
+    }
+
+    #[test]
+    fn digits_of_other_scripts_are_digits() {
+        for typed in [
+            "٠٧٩ ١٢٣ ٤٥ ٦٧",
+            "۰۷۹۱۲۳۴۵۶۷",
+            "０７９　１２３　４５　６７",
+            "+٤١٧٩١٢٣٤٥٦٧",
+            "٠٠٤١٧٩١٢٣٤٥٦٧",
+            "＋４１７９１２３４５６７",
+        ] {
+            assert_eq!(parse("CH", typed).as_deref(), Ok("+41791234567"), "{typed}");
+            assert!(check_anywhere(typed).is_ok(), "{typed}");
         }
     }
 }

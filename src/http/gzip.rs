@@ -64,7 +64,8 @@ fn is_taken(headers: &HeaderMap) -> bool {
     let (mut named, mut other) = (None, false);
     for coding in lines.flat_map(|line| line.split(',')).take(CODINGS_MAX) {
         let (name, rest) = coding.split_once(';').unwrap_or((coding, ""));
-        let quality = rest.trim().strip_prefix("q=").map_or(Some(1.0), |quality| quality.trim().parse::<f32>().ok());
+        let rest = rest.trim().to_ascii_lowercase();
+        let quality = rest.strip_prefix("q=").map_or(Some(1.0), |quality| quality.trim().parse::<f32>().ok());
         let takes = quality.is_some_and(|quality| quality > 0.0);
         match name.trim().to_ascii_lowercase().as_str() {
             "gzip" | "x-gzip" => named = Some(named.unwrap_or(false) || takes),
@@ -88,8 +89,17 @@ mod tests {
         for taken in [&["gzip"][..], &["br, GZIP;q=0.5"], &["deflate", "x-gzip"], &["*"], &["br;q=1.0, *;q=0.1"]] {
             assert!(takes(taken), "{taken:?}");
         }
-        for not in [&[][..], &[""], &["identity"], &["gzip;q=0"], &["gzip;q=0, *"], &["*;q=0"], &["gzip;q=x"], &["br"]]
-        {
+        for not in [
+            &[][..],
+            &[""],
+            &["identity"],
+            &["gzip;q=0"],
+            &["gzip;Q=0"],
+            &["gzip;q=0, *"],
+            &["*;q=0"],
+            &["gzip;q=x"],
+            &["br"],
+        ] {
             assert!(!takes(not), "{not:?}");
         }
     }

@@ -131,9 +131,8 @@ fn doctor(text: &mut String, site: &Site) {
     if let Ok(head) = head {
         _ = writeln!(
             text,
-            "# HELP tunneldesk_audit_head Rows of the audit log; the label is the hash of the last.\n\
-             # TYPE tunneldesk_audit_head gauge\ntunneldesk_audit_head{{hash=\"{}\"}} {}",
-            hex(&head.hash),
+            "# HELP tunneldesk_audit_head Rows of the audit log. `tunneldesk audit head` has the hash of the last.\n\
+             # TYPE tunneldesk_audit_head gauge\ntunneldesk_audit_head {}",
             head.seq
         );
     }

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::signature::{ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde::Deserialize;
+use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
 
@@ -11,9 +12,14 @@ use std::path::Path;
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 const P256_COORDINATE_BYTES: usize = 32;
 
-#[derive(Deserialize)]
 pub(super) struct KeySet {
     keys: Vec<Jwk>,
+}
+
+/// A set as the file has it. Keys of other kinds are passed over (RFC 7517 5).
+#[derive(Deserialize)]
+struct Written {
+    keys: Vec<Value>,
 }
 
 #[derive(Deserialize)]
@@ -40,8 +46,10 @@ impl KeySet {
     }
 
     pub(super) fn parse(text: &str) -> Result<KeySet, String> {
-        let set: KeySet = serde_json::from_str(text).map_err(|e| e.to_string())?;
-        if set.keys.is_empty() { Err("the file has no key".to_owned()) } else { Ok(set) }
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let written: Written = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        let keys: Vec<Jwk> = written.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok()).collect();
+        if keys.is_empty() { Err("the file has no key".to_owned()) } else { Ok(KeySet { keys }) }
     }
 
     /// Whether the key of this id made the signature. The key itself names its algorithm, and a token that names another is
@@ -72,9 +80,29 @@ impl Jwk {
 }
 
 fn bytes(text: &Option<String>) -> Option<Vec<u8>> {
-    URL_SAFE_NO_PAD.decode(text.as_deref()?).ok()
+    // Some programs write the padding, and the alphabet of plain base64.
+    let text = text.as_deref()?.trim_end_matches('=').replace('+', "-").replace('/', "_");
+    URL_SAFE_NO_PAD.decode(text).ok()
 }
 
 fn coordinate(text: &Option<String>) -> Option<Vec<u8>> {
     bytes(text).filter(|bytes| bytes.len() == P256_COORDINATE_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KeySet, bytes};
+
+    #[test]
+    fn odd_keys_are_passed_over_and_a_mark_and_padding_are_read() {
+        let good = r#"{"kty": "RSA", "kid": "k1", "n": "AQAB", "e": "AQAB"}"#;
+        for odd in [r#"{"kid": "odd", "use": "sig"}"#, r#"{"kty": 7}"#, "7", "null", r#"{"kty": "oct", "kid": ["x"]}"#]
+        {
+            let set = KeySet::parse(&format!("\u{feff}{{\"keys\": [{odd}, {good}]}}")).unwrap();
+            assert_eq!(set.keys.iter().map(|key| key.kid.as_deref()).collect::<Vec<_>>(), [Some("k1")], "{odd}");
+            assert!(KeySet::parse(&format!("{{\"keys\": [{odd}]}}")).is_err(), "{odd}");
+        }
+        assert_eq!(bytes(&Some("+/8=".to_owned())), bytes(&Some("-_8".to_owned())));
+        assert!(bytes(&Some("-_8".to_owned())).is_some());
+    }
 }

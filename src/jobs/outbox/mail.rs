@@ -32,11 +32,13 @@ impl Mailer {
     /// for the provider's events. The error is one line.
     pub(super) fn new(settings: &Mail, name: &str, tagged: bool) -> Result<Mailer, String> {
         let mut from = settings.from.clone();
+        from.email = in_ascii(from.email);
         from.name.get_or_insert_with(|| super::placeholders::one_line(name));
         let tls = match settings.security {
             Security::None => None,
             _ => Some(tls(settings).map_err(|e| format!("mail.ca_file cannot be used: {e}"))?),
         };
+        // The name of a domain goes over the wire in ASCII (RFC 5321 2.3.5), also to servers without SMTPUTF8.
         let hello = ClientId::Domain(from.email.domain().to_owned());
         Ok(Mailer { settings: settings.clone(), from, hello, tls, connection: None, tagged })
     }
@@ -93,7 +95,11 @@ impl Mailer {
                 HeaderName::new_from_ascii_str("Auto-Submitted"),
                 "auto-generated".to_owned(),
             ));
-        let reply_to = rendered.reply_to.as_deref().and_then(mailbox).or_else(|| self.settings.reply_to.clone());
+        let reply_to = rendered
+            .reply_to
+            .as_deref()
+            .and_then(mailbox)
+            .or_else(|| self.settings.reply_to.clone().map(|to| Mailbox::new(to.name, in_ascii(to.email))));
         if let Some(reply_to) = reply_to {
             builder = builder.reply_to(reply_to);
         }
@@ -125,6 +131,12 @@ fn tls(settings: &Mail) -> Result<TlsParameters, Error> {
 }
 
 /// Parses an address, and converts its domain to ASCII.
+/// The address with its domain as A-labels (RFC 5890).
+fn in_ascii(address: Address) -> Address {
+    let domain = idna::domain_to_ascii(address.domain()).ok();
+    domain.and_then(|domain| Address::new(address.user(), domain).ok()).unwrap_or(address)
+}
+
 fn address(text: &str) -> Result<Address, Trouble> {
     let refused = || Trouble::Refused("the address is not one that mail can go to".to_owned());
     let (user, domain) = text.rsplit_once('@').ok_or_else(refused)?;

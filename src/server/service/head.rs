@@ -5,6 +5,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Version, header};
+use std::borrow::Cow;
 
 /// The limit of a path with its query; our longest have a few hundred bytes.
 const URI_BYTES_MAX: usize = 8 * 1024;
@@ -19,6 +20,31 @@ pub(super) fn check_size(head: &Parts) -> Result<(), Failure> {
     }
     let headers: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     if headers > HEADER_BYTES_MAX { Err(Failure::headers_too_large()) } else { Ok(()) }
+}
+
+/// The path with letters, digits and `-._~` as themselves where they are percent-encoded, which is the same path (RFC 3986
+/// 6.2.2.2).
+pub(super) fn plain_path(path: &str) -> Cow<'_, str> {
+    if !path.contains('%') {
+        return Cow::Borrowed(path);
+    }
+    let (mut plain, mut rest) = (String::with_capacity(path.len()), path);
+    while let Some((before, after)) = rest.split_once('%') {
+        plain.push_str(before);
+        let code = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).map(char::from);
+        match code.filter(|c| c.is_ascii_alphanumeric() || "-._~".contains(*c)) {
+            Some(c) => {
+                plain.push(c);
+                rest = &after[2..];
+            }
+            None => {
+                plain.push('%');
+                rest = after;
+            }
+        }
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
 }
 
 /// Refuses three kinds of heads that hyper accepts and HTTP/1.1 forbids (RFC 9112 §3.2 and §6.1): two `Host` headers, of which
@@ -55,5 +81,23 @@ pub(super) fn waits_to_send(headers: &HeaderMap) -> bool {
 pub(super) fn adopt_target_host(head: &mut Parts) {
     if let Some(host) = head.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
         head.headers.insert(header::HOST, host);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_path;
+
+    #[test]
+    fn letters_and_digits_that_are_encoded_in_a_path_are_themselves() {
+        for (path, plain) in [
+            ("/api/%63ountries", "/api/countries"),
+            ("/api/countries", "/api/countries"),
+            ("/a%2Fb%2fc", "/a%2Fb%2fc"),
+            ("/%7e%2D%5F%41%", "/~-_A%"),
+            ("/%é%4", "/%é%4"),
+        ] {
+            assert_eq!(plain_path(path), plain, "{path}");
+        }
     }
 }

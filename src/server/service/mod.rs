@@ -50,6 +50,8 @@ pub(super) const METRICS_CONNECTIONS_MAX: usize = 16;
 const TICK: Duration = Duration::from_millis(20);
 /// How long the answer to a delayed sign-in attempt is held back. No thread waits meanwhile.
 const DELAY: Duration = Duration::from_millis(250);
+/// How long a connection stays open between two requests, for proxies.
+const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The kind of listener that accepted a connection.
@@ -167,6 +169,11 @@ impl HttpService {
             progress.set(ConnectionState::Processing);
             let reply = match self.check_host(request.version(), request.headers()) {
                 // Metrics read the database, so another thread takes over the other connections meanwhile.
+                Ok(()) if !matches!(*request.method(), Method::GET | Method::HEAD) => reply::refusal(
+                    &Failure::method_not_allowed().allow("GET, HEAD".to_owned()),
+                    language,
+                    &line.request_id,
+                ),
                 Ok(()) => {
                     tokio::task::block_in_place(|| gzip::finish_beside_table(metrics::write(self), request.headers()))
                 }
@@ -268,7 +275,7 @@ impl HttpService {
     }
 
     fn find_row(&self, head: &Parts, kind: ListenerKind) -> Result<(usize, Vec<String>), Failure> {
-        match matcher::find(&head.method, head.uri.path()) {
+        match matcher::find(&head.method, &head::plain_path(head.uri.path())) {
             Match::Found(row, _) if kind == ListenerKind::Metrics && !TABLE[row].is_health() => {
                 Err(Failure::unknown_path())
             }
@@ -309,6 +316,8 @@ impl HttpService {
             REQUEST_ID,
             HeaderValue::try_from(line.request_id).expect("a request id is checked when it is taken"),
         );
+        // A proxy that keeps a connection for longer than we do sends its next request into the void.
+        headers.insert(KEEP_ALIVE, HeaderValue::from_static("timeout=30"));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if line.body_unsent {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
