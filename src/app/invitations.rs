@@ -50,6 +50,8 @@ pub(crate) enum Denial {
     HasAccount(i64),
     /// The site sends no mail to the outside: a clerk who reads the messages at the desk could take over the account.
     NoMail,
+    /// The form was sent before with other content: that invitation stands.
+    SentBefore,
     /// The greatest number of invitations is open.
     TooMany,
     /// The message quota of the address is used up.
@@ -66,7 +68,7 @@ pub(crate) enum Invited {
 }
 
 /// Invites a colleague: by mail where there is an address, otherwise by a printed code. An earlier invitation to the
-/// same address becomes invalid. The same form sent again yields the same invitation; on paper with a new code. Audited
+/// same address becomes invalid. The same form sent again yields the same invitation, on paper with a new code; with other content it is refused. Audited
 /// without personal data. 403 unless the actor is an admin with an account.
 pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, Denial>, Failure> {
     cx.check_admin()?;
@@ -75,6 +77,9 @@ pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, D
         return Err(Failure::not_allowed());
     }
     if let Some(known) = invitations::find_by_form(cx.tx, invitee.form_number)? {
+        if !invitations::is_for(cx.tx, known, invitee.name, invitee.email, invitee.role)? {
+            return Ok(Err(Denial::SentBefore));
+        }
         if !invitee.email.is_empty() {
             return Ok(Ok(Invited::Mailed));
         }

@@ -78,14 +78,15 @@ fn refusal(cx: &Change, flyer: i64, key: &'static str) -> Result<Failure, Failur
 /// [`DAY_BOOKINGS_MAX`].
 fn book_one(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> Result<i64, Failure> {
     let partner_id = bookings::desk_client(cx.tx)?;
-    // A form that is sent again keeps the flight date of its first submission.
-    let known = booked::find_by_registration(cx.tx, partner_id, registration)?;
+    if let Some(known) = &bookings::find_of_desk(cx, registration)? {
+        let is_same = known.member_id == flyer && known.as_sent().minutes_booked == minutes_booked;
+        return if is_same { Ok(known.booking_id) } else { Err(bookings::sent_before(cx, known)?) };
+    }
     let (tunnel_id, today) = (cx.site.tunnel_id, tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?.day(cx.now(), 0));
     let of_today = booked::list_own(cx.tx, tunnel_id, flyer, today.from, today.to, DAY_BOOKINGS_MAX)?;
-    if known.is_none() && of_today.len() as i64 == DAY_BOOKINGS_MAX {
+    if of_today.len() as i64 == DAY_BOOKINGS_MAX {
         return Err(refusal(cx, flyer, "kiosk.book_full")?);
     }
-    let flight_date = known.map_or(cx.now(), |known| known.as_sent().flight_date);
-    let sent = bookings::of_desk(cx, registration, flight_date, flight_date, minutes_booked);
+    let sent = bookings::of_desk(cx, registration, cx.now(), cx.now(), minutes_booked);
     bookings::record(cx, partner_id, flyer, &sent)
 }

@@ -35,15 +35,19 @@ pub(crate) enum Denial {
     EmailTaken(Alike),
     /// The members who may be the same person.
     Alike(Vec<Alike>),
+    /// The form was sent before with other content, and made this member, who stays as they are.
+    SentBefore(Alike),
 }
 
 /// Creates an account for a person who accepted the terms; with minutes, also a booking for now with its check-in,
 /// which requires no confirmed address, because the clerk sees the person. The same form sent again returns the same
-/// member. The owner chooses a password with a mailed link or a printed code. Audited. Returns the member's number.
+/// member; with other content it is refused: a browser that goes back keeps the number of the form. The owner chooses a password with a mailed link or a printed code. Audited. Returns the member's number.
 pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Result<i64, Denial>, Failure> {
     cx.check_staff()?;
     if let Some(member_id) = account_claims::find_registered(cx.tx, registration.form_number)? {
-        return Ok(Ok(member_id));
+        let known = account_claims::find_alike(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
+        let is_same = is_same(cx, registration, member_id)?;
+        return Ok(if is_same { Ok(member_id) } else { Err(Denial::SentBefore(known)) });
     }
     if let Some(denial) = find_alike(cx, registration)? {
         return Ok(Err(denial));
@@ -65,6 +69,15 @@ pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Resul
         booked.map_err(|denial| Failure::broken().because(denial.key()))?;
     }
     Ok(Ok(member_id))
+}
+
+/// Whether the member whom a form made is the one that the form names now, with the same flight.
+fn is_same(cx: &Change, registration: &Registration, member_id: i64) -> Result<bool, Failure> {
+    let made = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let booked = bookings::find_of_desk(cx, registration.form_number)?;
+    let booked = booked.map(|booked| booked.as_sent().minutes_booked);
+    Ok((&*made.real_name, &*made.email, &*made.phone, made.dob, booked)
+        == (registration.real_name, registration.email, registration.phone, registration.dob, registration.minutes))
 }
 
 fn find_alike(cx: &Change, registration: &Registration) -> Result<Option<Denial>, Failure> {

@@ -58,10 +58,12 @@ impl Export {
             Between::Tab => Separator::Tab,
         };
         let written =
-            import_export::export(site, kind, separator, streams.part, streams.progress).map_err(|refusal| match refusal {
-                Refusal::Failed(failure) => CommandError::from(failure),
-                Refusal::Unreadable(why) => failed(why),
-                Refusal::Mistakes(..) => failed("the list could not be written"),
+            import_export::export(site, kind, separator, streams.part, streams.progress).map_err(|refusal| {
+                match refusal {
+                    Refusal::Failed(failure) => CommandError::from(failure),
+                    Refusal::Unreadable(why) => failed(why),
+                    Refusal::Mistakes(..) => failed("the list could not be written"),
+                }
             })?;
         let rows = if written == 1 { "row" } else { "rows" };
         text(self.to.as_ref().map_or_else(String::new, |to| format!("{written} {rows} in {}", to.display())))

@@ -25,6 +25,7 @@ mod imports;
 mod layers;
 mod licences;
 mod limits;
+mod lists;
 mod logbook;
 mod malformed;
 mod notifications;

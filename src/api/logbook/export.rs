@@ -8,7 +8,7 @@ use crate::domain::local_time::TimeZone;
 use crate::http::Answer;
 use crate::http::body::ParsedBody;
 use crate::http::call::Call;
-use crate::http::field_types::{Count, Line};
+use crate::http::field_types::{Count, ShortLine};
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::queries::logbook::{self, Line};
@@ -49,7 +49,7 @@ crate::body! {
         offset: Option<Count>,
         /// What stands between two cells: `comma`, `semicolon` or `tab`. By default a comma for readers of English, else a
         /// semicolon, as spreadsheets expect.
-        separator: Option<Line<20>>,
+        separator: Option<ShortLine<9>>,
     }
 }
 

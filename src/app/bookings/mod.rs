@@ -39,13 +39,31 @@ pub(crate) fn book_at_desk(
     if let Err(denial) = admit(cx, member_id, flight_date, Address::NotAsked)? {
         return Ok(Err(denial));
     }
-    let partner_id = desk_client(cx.tx)?;
-    let mut sent = of_desk(cx, number, cx.now(), flight_date, minutes_booked);
-    // A form that is sent again keeps the purchase date of its first submission.
-    if let Some(known) = bookings::find_same(cx.tx, partner_id, member_id, &sent)? {
-        sent.purchase_date = known.booking.purchase_date;
+    if let Some(known) = find_of_desk(cx, number)? {
+        let sent = known.as_sent();
+        let is_same =
+            (known.member_id, sent.flight_date, sent.minutes_booked) == (member_id, flight_date, minutes_booked);
+        return if is_same { Ok(Ok(known.booking_id)) } else { Err(sent_before(cx, &known)?) };
     }
+    let sent = of_desk(cx, number, cx.now(), flight_date, minutes_booked);
+    let partner_id = desk_client(cx.tx)?;
     Ok(Ok(record(cx, partner_id, member_id, &sent)?))
+}
+
+/// The booking that a form of the desk or of a kiosk made.
+pub(super) fn find_of_desk(cx: &Change, number: i64) -> Result<Option<BookingRow>, Failure> {
+    Ok(bookings::find_by_registration(cx.tx, desk_client(cx.tx)?, number)?)
+}
+
+/// 409 for a form that made another booking before, which stands: a browser that goes back keeps the number of the form.
+pub(super) fn sent_before(cx: &Change, known: &BookingRow) -> Result<Failure, Failure> {
+    let zone = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?;
+    let profile = members::find(cx.tx, known.member_id)?.ok_or_else(Failure::not_found)?;
+    let text = Text::new("kiosk.sent_before")
+        .with("name", profile.display_name())
+        .with("at", when::moment(cx.language, &zone, known.booking.flight_date))
+        .with("minutes", known.booking.minutes_booked);
+    Ok(Failure::exists().saying(text))
 }
 
 /// Books on behalf of the desk for a flight now, and checks the member in where the waiver allows it; otherwise as
@@ -58,8 +76,7 @@ pub(crate) fn book_here_now(
 ) -> Result<Result<i64, Denial>, Failure> {
     cx.check_staff()?;
     // A form that is sent again keeps the flight date of its first submission.
-    let known = bookings::find_by_registration(cx.tx, desk_client(cx.tx)?, number)?;
-    let flight_date = known.map_or(cx.now(), |known| known.as_sent().flight_date);
+    let flight_date = find_of_desk(cx, number)?.map_or(cx.now(), |known| known.as_sent().flight_date);
     let booked = book_at_desk(cx, member_id, flight_date, minutes_booked, number)?;
     if let Ok(booking_id) = booked {
         check_in_where_allowed(cx, booking_id)?;

@@ -5,8 +5,8 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::{Language, Text};
-use jiff::{Timestamp, ToSpan};
 use jiff::civil::Date;
+use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 use std::borrow::Borrow;
 use std::fmt::{self, Display};
@@ -351,13 +351,25 @@ mod tests {
     #[test]
     fn no_number_of_a_day_becomes_a_day_of_1970() {
         for wrong in [
-            "11/21/2026", "5/4/1980", "2026-13-01", "20261301", "soon", "9999999999999999", "0", "21112026", "01062000",
-            "901231", "1062000", "09072000", "99999999",
+            "11/21/2026",
+            "5/4/1980",
+            "2026-13-01",
+            "20261301",
+            "soon",
+            "9999999999999999",
+            "0",
+            "21112026",
+            "01062000",
+            "901231",
+            "1062000",
+            "09072000",
+            "99999999",
         ] {
             assert!(read_birthday(&json!(wrong)).is_err(), "{wrong}");
             assert!(moment_in(&TimeZone::UTC)(&json!(wrong)).is_err(), "{wrong}");
         }
-        for (number, day) in [("43430", "2018-11-26"), ("43430.5", "2018-11-26"), ("43430,75", "2018-11-26"), ("2", "1900-01-01")]
+        for (number, day) in
+            [("43430", "2018-11-26"), ("43430.5", "2018-11-26"), ("43430,75", "2018-11-26"), ("2", "1900-01-01")]
         {
             for refused in [read_birthday(&json!(number)), moment_in(&TimeZone::UTC)(&json!(number))] {
                 let said = refused.unwrap_err().in_english();

@@ -176,7 +176,13 @@ impl Members {
             .into_iter()
             .zip(after)
             .filter(|(before, after)| before != after)
-            .map(|((field, from), (_, to))| Difference { line: row.line(), of: known.username.clone(), field, from, to })
+            .map(|((field, from), (_, to))| Difference {
+                line: row.line(),
+                of: known.username.clone(),
+                field,
+                from,
+                to,
+            })
             .collect();
         if differences.is_empty() {
             return Ok(Judged::Same);

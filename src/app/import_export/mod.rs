@@ -123,7 +123,9 @@ pub(crate) fn import(
     match kind {
         Kind::Members => take(site, members::Members::new(site, mode.update)?, list, bytes, mode.dry, progress, beside),
         Kind::Logbook => take(site, logbook::Logbook::new(site.time_zone()?), list, bytes, mode.dry, progress, beside),
-        Kind::Bookings => take(site, bookings::Bookings::new(site.time_zone()?), list, bytes, mode.dry, progress, beside),
+        Kind::Bookings => {
+            take(site, bookings::Bookings::new(site.time_zone()?), list, bytes, mode.dry, progress, beside)
+        }
     }
 }
 

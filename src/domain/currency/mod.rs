@@ -167,7 +167,11 @@ mod tests {
         };
         assert_eq!(one(from - 1), Currency::default(), "{cat_group}, before {from}");
         for (now, current) in [(from, true), (end - 1, true), (end, false), (end + 1, false)] {
-            assert_eq!(one(now), Currency { current, renewal: Some(end - 1) }, "{cat_group}, {from} to {end}, at {now}");
+            assert_eq!(
+                one(now),
+                Currency { current, renewal: Some(end - 1) },
+                "{cat_group}, {from} to {end}, at {now}"
+            );
         }
     }
 

@@ -131,7 +131,7 @@ impl TimeZone {
     }
 
     /// The last second of the site's day at a moment, or of the day so many days later. What ends on a day ends with it.
-    pub(crate) fn end_of_day(&self, moment: i64, days_later: i64) -> i64 {
+    pub fn end_of_day(&self, moment: i64, days_later: i64) -> i64 {
         self.day(moment, -days_later).to - 1
     }
 

@@ -99,6 +99,11 @@ pub(crate) fn list_with_email(tx: &Read, email: &str, limit: i64) -> Result<Vec<
     tx.list(sql, (email, limit))
 }
 
+/// The member of a number.
+pub(crate) fn find_alike(tx: &Read, member_id: i64) -> Result<Option<Alike>> {
+    tx.find(sql!("SELECT ", Alike::COLUMNS, " FROM members WHERE member_id = ?1"), [member_id])
+}
+
 /// Members of this name, born on this day.
 pub(crate) fn list_born(tx: &Read, dob: i64, real_name: &str, limit: i64) -> Result<Vec<Alike>> {
     let sql = sql!(

@@ -66,6 +66,14 @@ pub(crate) fn count(tx: &Read) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM invitations"), [])
 }
 
+/// Whether an invitation names this person and role.
+pub(crate) fn is_for(tx: &Read, invitation_id: i64, name: &str, email: &str, role: Role) -> Result<bool> {
+    let sql = sql!(
+        "SELECT EXISTS (SELECT 1 FROM invitations WHERE invitation_id = ?1 AND name = ?2 AND email = ?3 AND role = ?4)"
+    );
+    tx.get(sql, (invitation_id, name, email, role.name()))
+}
+
 /// The number of the invitation that a form made.
 pub(crate) fn find_by_form(tx: &Read, form_number: i64) -> Result<Option<i64>> {
     tx.find(sql!("SELECT invitation_id FROM invitations WHERE form_number = ?1"), [form_number])

@@ -100,6 +100,25 @@ pub(crate) fn find_undo(tx: &Read, entry_id: i64) -> Result<Option<i64>> {
     tx.find(sql!("SELECT entry_id FROM till_entries WHERE undoes = ?1"), [entry_id])
 }
 
+/// Whether a fee that stands was paid by the voucher of this number.
+pub(crate) fn is_voucher_used(tx: &Read, number: &str) -> Result<bool> {
+    let sql = sql!(
+        "SELECT EXISTS (SELECT 1 FROM till_entries e WHERE e.kind = 'voucher' AND e.undoes IS NULL
+           AND e.reason = ?1 COLLATE NOCASE AND NOT EXISTS (SELECT 1 FROM till_entries u WHERE u.undoes = e.entry_id))"
+    );
+    tx.get(sql, [number])
+}
+
+/// Whether a fee of the member that stands was taken after a moment.
+pub(crate) fn has_paid_since(tx: &Read, member_id: i64, since: i64) -> Result<bool> {
+    let sql = sql!(
+        "SELECT EXISTS (SELECT 1 FROM payments p JOIN till_entries e ON e.payment_id = p.payment_id
+          WHERE p.member_id = ?1 AND e.taken_at > ?2 AND e.undoes IS NULL
+           AND NOT EXISTS (SELECT 1 FROM till_entries u WHERE u.undoes = e.entry_id))"
+    );
+    tx.get(sql, (member_id, since))
+}
+
 /// Whether a payment was taken at the till.
 pub(crate) fn has_payment(tx: &Read, payment_id: i64) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM till_entries WHERE payment_id = ?1)"), [payment_id])

@@ -104,7 +104,7 @@ fn a_list_with_mistakes_is_refused_with_line_and_column_of_each() {
     let before = exported(&desk, "members");
     let list = "username,real_name,email,phone,dob,role,email_confirmed_at\n\
         new.one,New One,new@example.com,,,,\n\
-        x,Short Name,not an address,12,21.11.2026,boss,\n\
+        x,Short Name,not an address,12,11/21/2026,boss,\n\
         new.one,Again,again@example.com,,,,\n\
         MARK,Other Mark,other@example.com,,,,\n\
         jane,Same Jane,JANE@example.com,,,,\n\
@@ -117,7 +117,7 @@ fn a_list_with_mistakes_is_refused_with_line_and_column_of_each() {
         for wanted in [
             "line 3, column 1 (username), \"x\": Use 3 to 32",
             "line 3, column 3 (email), \"not an address\": Enter an e-mail address like",
-            "line 3, column 5 (dob), \"21.11.2026\": Write a day (2026-11-21)",
+            "line 3, column 5 (dob), \"11/21/2026\": Write a day as 2026-11-21",
             "line 3, column 6 (role), \"boss\": Choose one of member, desk, admin, sync",
             "line 4, column 1 (username), \"new.one\": Line 2 has this already.",
             "line 5, column 1 (username), \"MARK\": A member with another e-mail address",

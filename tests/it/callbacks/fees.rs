@@ -51,7 +51,7 @@ fn only_the_fee_buys_a_year() {
     assert_eq!(paid_until(&jane), None);
     assert_eq!(site.notices(&jane), ["notice.payment_waits"; 6]);
     verdict(&site, &paid("pi_7", 3000, "chf", Some(&jane)));
-    assert_eq!((paid_until(&jane), question(&site, "pi_7").as_str()), (Some(site.now() + YEAR), ""));
+    assert_eq!((paid_until(&jane), question(&site, "pi_7").as_str()), (Some(site.end_of_day(site.now() + YEAR)), ""));
 }
 
 #[test]
@@ -124,9 +124,16 @@ fn a_partial_refund_that_leaves_less_than_the_fee_goes_to_the_desk_whenever_it_c
     let jane = site.member("jane");
     verdict(&site, &paid("pi_1", 4000, "chf", Some(&jane)));
     assert_eq!(verdict(&site, &refund(1, 1000)), "partial_refund");
-    assert_eq!((paid_until(&jane), question(&site, "pi_1").as_str()), (Some(site.now() + YEAR), ""), "the fee is left");
+    assert_eq!(
+        (paid_until(&jane), question(&site, "pi_1").as_str()),
+        (Some(site.end_of_day(site.now() + YEAR)), ""),
+        "the fee is left"
+    );
     assert_eq!(verdict(&site, &refund(2, 1001)), "partial_refund");
-    assert_eq!((paid_until(&jane), question(&site, "pi_1").as_str()), (Some(site.now() + YEAR), "partly_refunded"));
+    assert_eq!(
+        (paid_until(&jane), question(&site, "pi_1").as_str()),
+        (Some(site.end_of_day(site.now() + YEAR)), "partly_refunded")
+    );
     let clerk = Clerk::at(&site, &site.desk());
     let page = clerk.get("/desk/payments").page();
     assert!(page.contains("less than the fee is left") && page.contains("Take the year back"), "{page}");
@@ -137,10 +144,13 @@ fn a_partial_refund_that_leaves_less_than_the_fee_goes_to_the_desk_whenever_it_c
     let jane = site.member("jane");
     assert_eq!(verdict(&site, &refund(1, 3999)), "partial_refund");
     verdict(&site, &paid("pi_1", 4000, "chf", Some(&jane)));
-    assert_eq!((paid_until(&jane), question(&site, "pi_1").as_str()), (Some(site.now() + YEAR), "partly_refunded"));
+    assert_eq!(
+        (paid_until(&jane), question(&site, "pi_1").as_str()),
+        (Some(site.end_of_day(site.now() + YEAR)), "partly_refunded")
+    );
     let clerk = Clerk::at(&site, &site.desk());
     assert_eq!(clerk.post("/desk/payments/1/count", &[("question", "partly_refunded")]).status, 303);
-    assert_eq!((paid_until(&jane), question(&site, "pi_1").as_str()), (Some(site.now() + YEAR), ""));
+    assert_eq!((paid_until(&jane), question(&site, "pi_1").as_str()), (Some(site.end_of_day(site.now() + YEAR)), ""));
     // A further partial refund is a new question for the desk; a full refund is not.
     verdict(&site, &refund(2, 4000));
     assert_eq!(question(&site, "pi_1"), "partly_refunded");
@@ -165,7 +175,7 @@ fn nobody_decides_on_a_payment_of_their_own_and_a_clerk_on_none_of_a_colleague()
     let admin = Clerk::at(&site, &boss);
     assert_eq!(admin.post("/desk/payments/2/void", &[("question", "underpaid")]).status, 303);
     assert_eq!(clerk.post("/desk/payments/1/count", &[("question", "unmatched"), ("member", "jane")]).status, 303);
-    assert_eq!((paid_until(&jane), paid_until(&ann)), (Some(site.now() + YEAR), None));
+    assert_eq!((paid_until(&jane), paid_until(&ann)), (Some(site.end_of_day(site.now() + YEAR)), None));
 }
 
 #[test]
@@ -193,16 +203,19 @@ fn the_desk_decides_once_and_the_log_says_who() {
     assert_eq!(paid_until(&jane), None);
     let counted = clerk.post("/desk/payments/1/count", &[underpaid, ("member", "1")]);
     assert_eq!(counted.header("location"), Some("/desk/payments?done=counts"), "{counted}");
-    assert_eq!(paid_until(&jane), Some(site.now() + YEAR));
+    assert_eq!(paid_until(&jane), Some(site.end_of_day(site.now() + YEAR)));
     assert_eq!(clerk.post("/desk/payments/1/count", &[underpaid, ("member", "1")]).status, 409, "once");
     assert_eq!(clerk.post("/desk/payments/2/void", &[underpaid]).status, 303);
     assert_eq!(clerk.post("/desk/payments/3/count", &[("question", "unmatched"), ("member", "mark")]).status, 303);
-    assert_eq!((paid_until(&jane), paid_until(&mark)), (Some(site.now() + YEAR), Some(site.now() + YEAR)));
+    assert_eq!(
+        (paid_until(&jane), paid_until(&mark)),
+        (Some(site.end_of_day(site.now() + YEAR)), Some(site.end_of_day(site.now() + YEAR)))
+    );
     assert!(clerk.get("/desk/payments").page().contains("No payment waits"));
     assert_eq!(clerk.post("/desk/payments/99/void", &[underpaid]).status, 404);
     // The desk's decision stands when the processor sends the event again in another form.
     verdict(&site, &event("evt_again", "payment_intent.created", intent("pi_2", Some(&jane))));
-    assert_eq!(paid_until(&jane), Some(site.now() + YEAR));
+    assert_eq!(paid_until(&jane), Some(site.end_of_day(site.now() + YEAR)));
     let sql = "SELECT deed || ' ' || whom || ' ' || detail FROM audit WHERE deed LIKE 'payment.%' ORDER BY seq";
     let deeds: Vec<String> = site.change(|tx| Ok(tx.list(sql, [])?));
     assert_eq!(

@@ -14,7 +14,7 @@ fn a_success_extends_the_membership_by_a_year_and_a_refund_takes_it_back() {
     assert_eq!(paid_until(&jane), None);
     let success = event("evt_1", "payment_intent.succeeded", intent("pi_1", Some(&jane)));
     assert_eq!(verdict(&site, &success), "applied");
-    let until = site.now() + YEAR;
+    let until = site.end_of_day(site.now() + YEAR);
     assert_eq!((paid_until(&jane), site.notices(&jane)), (Some(until), vec!["notice.payment_counts".to_owned()]));
     let said = jane.get("/account/notifications").ok().json()[0]["text"].clone();
     let day = "28 May 2027";
@@ -44,14 +44,14 @@ fn a_year_begins_where_the_last_one_ends_or_now() {
             &event(&format!("evt_{number}"), "payment_intent.succeeded", intent(&format!("pi_{number}"), Some(member))),
         );
     }
-    assert_eq!(paid_until(&jane), Some(site.now() + 86_400 + YEAR));
-    assert_eq!(paid_until(&mark), Some(site.now() + YEAR));
+    assert_eq!(paid_until(&jane), Some(site.end_of_day(site.now() + 86_400 + YEAR)));
+    assert_eq!(paid_until(&mark), Some(site.end_of_day(site.now() + YEAR)));
     // A second payment follows the first. When the first is refunded, the second stays.
     verdict(&site, &event("evt_3", "payment_intent.succeeded", intent("pi_3", Some(&jane))));
     let leap_day = 86_400;
-    assert_eq!(paid_until(&jane), Some(site.now() + 86_400 + 2 * YEAR + leap_day));
+    assert_eq!(paid_until(&jane), Some(site.end_of_day(site.now() + 86_400 + 2 * YEAR + leap_day)));
     verdict(&site, &event("evt_4", "charge.refunded", charge("pi_1")));
-    assert_eq!(paid_until(&jane), Some(site.now() + 86_400 + YEAR));
+    assert_eq!(paid_until(&jane), Some(site.end_of_day(site.now() + 86_400 + YEAR)));
 }
 
 #[test]
@@ -225,5 +225,5 @@ fn a_payment_without_a_member_waits_for_one() {
     assert_eq!((payments(&jane).len(), kept(&site)), (0, [4, 4, 0, 0]));
     // A later event names the payer.
     assert_eq!(verdict(&site, &event("evt_9", "payment_intent.created", intent("pi_0", Some(&jane)))), "late");
-    assert_eq!((payments(&jane).len(), paid_until(&jane)), (1, Some(site.now() + YEAR)));
+    assert_eq!((payments(&jane).len(), paid_until(&jane)), (1, Some(site.end_of_day(site.now() + YEAR))));
 }

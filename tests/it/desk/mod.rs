@@ -33,6 +33,7 @@ mod partners;
 mod record;
 mod reports;
 mod saturday;
+mod sent_again;
 mod sign_in;
 mod sign_offs;
 mod signer_proof;

@@ -80,26 +80,74 @@ fn a_fee_gives_a_year_once_however_often_its_form_is_sent() {
     let sent = |kind| send(&clerk, jane.id, &first, &[("kind", kind)]);
     let reply = sent("cash");
     let receipt = entry(reply.status, reply.header("location"));
-    assert_eq!(paid_until(&site, &jane), Some(site.now() + YEAR));
+    assert_eq!(paid_until(&site, &jane), Some(site.end_of_day(site.now() + YEAR)));
     let again = sent("cash");
     assert_eq!(entry(again.status, again.header("location")), receipt, "a double click is one fee");
-    assert_eq!((paid_until(&site, &jane), deeds(&site, "payment.taken")), (Some(site.now() + YEAR), 1));
+    assert_eq!(
+        (paid_until(&site, &jane), deeds(&site, "payment.taken")),
+        (Some(site.end_of_day(site.now() + YEAR)), 1)
+    );
 
     // Another desk had the page open all the while.
     let stale = [("number", "77".to_owned()), ("seen", String::new())];
     let reply = send(&clerk, jane.id, &stale, &[("kind", "terminal")]);
     assert_eq!(reply.status, 409, "{reply}");
     assert!(reply.page().contains("Somebody took this member’s fee"), "{reply}");
-    assert_eq!(paid_until(&site, &jane), Some(site.now() + YEAR));
+    assert_eq!(paid_until(&site, &jane), Some(site.end_of_day(site.now() + YEAR)));
 
     // The next year follows this one; the member was notified and sees both.
-    pay(&clerk, jane.id, "voucher", "V-17");
-    assert!(paid_until(&site, &jane).unwrap() >= site.now() + 2 * YEAR);
+    let voucher = [("kind", "voucher"), ("reason", "V-17")];
+    let asked = send(&clerk, jane.id, &form(&clerk, jane.id), &voucher);
+    assert!(asked.status == 409 && asked.page().contains("within the last day"), "a second fee asks: {asked}");
+    let page = asked.page();
+    let hidden = [("number", field(&page, "number")), ("seen", field(&page, "seen"))];
+    let second = [("kind", "voucher"), ("reason", "V-17"), ("second", &*field(&page, "second"))];
+    let taken = send(&clerk, jane.id, &hidden, &second);
+    entry(taken.status, taken.header("location"));
+    assert!(paid_until(&site, &jane).unwrap() >= site.end_of_day(site.now() + 2 * YEAR));
     let history = jane.get("/account/profile/payment-history").ok().json();
     assert_eq!(history.as_array().unwrap().len(), 2, "{history}");
     assert_eq!((&history[0]["amount_cents"], &history[0]["status"]), (&FEE_CENTS.into(), &"succeeded".into()));
     let notices = jane.get("/account/notifications").ok().json();
     assert!(notices.to_string().contains("30.00 CHF has arrived"), "{notices}");
+}
+
+#[test]
+fn a_voucher_pays_once_and_a_form_of_an_undone_fee_takes_none() {
+    let site = site();
+    let (jane, mark) = (site.member("jane"), site.member("mark"));
+    let (clerk, admin) = (Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.admin()));
+    let first = form(&clerk, jane.id);
+    let voucher = [("kind", "voucher"), ("reason", "V-17")];
+    let taken = send(&clerk, jane.id, &first, &voucher);
+    let receipt = entry(taken.status, taken.header("location"));
+    let used = send(&clerk, mark.id, &form(&clerk, mark.id), &[("kind", "voucher"), ("reason", "v-17")]);
+    assert!(used.status == 409 && used.page().contains("it counts once"), "{used}");
+    let other = send(&clerk, jane.id, &first, &[("kind", "cash")]);
+    assert!(other.status == 409 && paid_until(&site, &mark).is_none(), "{other}");
+
+    let undone = admin.post(&format!("/desk/till/entries/{receipt}/undo"), &[("reason", "a mistake")]);
+    assert_eq!(undone.status, 303, "{undone}");
+    let back = send(&clerk, jane.id, &first, &voucher);
+    assert_eq!(back.status, 409, "nothing is paid, and the page does not say so: {back}");
+    assert_eq!(paid_until(&site, &jane), None);
+    pay(&clerk, mark.id, "voucher", "V-17");
+}
+
+#[test]
+fn a_closing_form_sent_again_with_a_corrected_count_is_refused_with_what_stands() {
+    let site = site();
+    let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
+    pay(&clerk, jane.id, "cash", "");
+    let page = clerk.get("/desk/till").page();
+    let first = close_as_seen(&clerk, &page, "30", "0", "");
+    assert_eq!(first.status, 303, "{first}");
+    let again = close_as_seen(&clerk, &page, "30", "0", "");
+    assert_eq!(again.header("location"), first.header("location"), "a double click");
+    let corrected = close_as_seen(&clerk, &page, "29", "0", "a franc is missing");
+    assert_eq!(corrected.status, 409, "{corrected}");
+    let counted: i64 = site.change(|tx| Ok(tx.get("SELECT counted_cents FROM till_closings", [])?));
+    assert_eq!(counted, 3_000);
 }
 
 #[test]
@@ -153,7 +201,7 @@ fn an_admin_undoes_a_fee_once_and_the_year_is_taken_back() {
     assert_eq!(admin.get(&format!("/desk/till/entries/{undo}/receipt")).status, 404);
     // The member pays after all, as if the undone fee had not been taken.
     pay(&clerk, jane.id, "terminal", "");
-    assert_eq!(paid_until(&site, &jane), Some(site.now() + YEAR));
+    assert_eq!(paid_until(&site, &jane), Some(site.end_of_day(site.now() + YEAR)));
 }
 
 #[test]

@@ -233,6 +233,16 @@ impl Site {
         code == Some(0)
     }
 
+    /// What a command line at the machine's shell answers.
+    pub fn shell_output(&self, args: &[&str]) -> Output {
+        self.run_in_shell(args)
+    }
+
+    /// The last second of the site's day at a moment.
+    pub fn end_of_day(&self, moment: i64) -> i64 {
+        self.inside().time_zone().expect("the site has a time zone").end_of_day(moment, 0)
+    }
+
     fn run_in_shell(&self, args: &[impl AsRef<OsStr>]) -> Output {
         let dir = self.dir.path();
         self.listening.get_or_init(|| {

@@ -54,7 +54,8 @@ mod tests {
             assert_eq!(find(cell), Some(Meant::Text(meant.to_owned())), "{cell}");
         }
         assert_eq!(find("Z\u{fffd}rcher"), Some(Meant::Lost));
-        for cell in ["Zoë Müller", "São Tomé", "Ångström", "Œuvrard", "«CAFÉ»", "Łukasz", "山田", "Ä", "ÃO", "Jane", ""] {
+        for cell in ["Zoë Müller", "São Tomé", "Ångström", "Œuvrard", "«CAFÉ»", "Łukasz", "山田", "Ä", "ÃO", "Jane", ""]
+        {
             assert_eq!(find(cell), None, "{cell}");
         }
     }

@@ -18,6 +18,9 @@ use crate::store::tables::till::{self, Closing, Entry, Line};
 use crate::store::tables::{members, tunnels};
 use serde_json::json;
 
+/// Whoever paid a fee so recently pays no second one without a question.
+const SECOND_FEE_SECONDS: i64 = 86_400;
+
 /// A fee that a clerk takes.
 #[derive(Debug)]
 pub(crate) struct Fee<'a> {
@@ -29,6 +32,8 @@ pub(crate) struct Fee<'a> {
     pub(crate) form_number: i64,
     /// Until when the membership was paid on the page that the clerk saw; Unix seconds.
     pub(crate) seen_until: Option<i64>,
+    /// Whether the clerk was asked, and takes a second fee within a day.
+    pub(crate) is_second: bool,
 }
 
 /// Why a fee is not taken or undone.
@@ -42,7 +47,11 @@ pub(crate) enum Denial {
     OtherCurrency,
     Banned,
     VoucherMissing,
+    /// The voucher paid before.
+    VoucherUsed,
     ReasonMissing,
+    /// The member paid a fee within a day: the clerk is asked.
+    Second,
     /// The membership is paid until another day than the clerk saw: a colleague took the fee meanwhile.
     Changed,
 }
@@ -56,7 +65,9 @@ impl Denial {
             Denial::OtherCurrency => "till.other_currency",
             Denial::Banned => "till.banned",
             Denial::VoucherMissing => "till.voucher_missing",
+            Denial::VoucherUsed => "till.voucher_used",
             Denial::ReasonMissing => "till.reason_missing",
+            Denial::Second => "till.second",
             Denial::Changed => "till.changed",
         }
     }
@@ -156,7 +167,8 @@ pub(crate) struct TakenFee {
 }
 
 /// Takes a yearly fee of a member whom the actor may serve, and extends the membership by a year. The same form sent
-/// again takes no second fee. The receipt is mailed where the site delivers mail and the member's address is confirmed.
+/// again takes no second fee; with other content, or after the fee was undone, it is refused. A voucher pays once, and a
+/// second fee within a day is asked about. The receipt is mailed where the site delivers mail and the member's address is confirmed.
 /// Audited; the member is notified.
 pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial>, Failure> {
     cx.check_staff()?;
@@ -164,7 +176,10 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial
     let mails = subject.email_confirmed && !subject.email.is_empty() && cx.site.delivers(Channel::Email);
     if let Some(entry_id) = till::find_by_form(cx.tx, fee.form_number)? {
         let line = till::find_line(cx.tx, entry_id)?;
-        let same = line.is_some_and(|line| line.member_id == Some(fee.member_id));
+        let same = line.is_some_and(|line| {
+            line.undone_by.is_none()
+                && (line.member_id, line.kind, &*line.reason) == (Some(fee.member_id), fee.kind, fee.reason)
+        });
         return Ok(if same { Ok(TakenFee { entry_id, is_mailed: mails }) } else { Err(Denial::Changed) });
     }
     let day = read_day(cx.site, cx.tx)?;
@@ -175,6 +190,12 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial
     };
     if members::find_paid_until(cx.tx, fee.member_id)?.flatten() != fee.seen_until {
         return Ok(Err(Denial::Changed));
+    }
+    if fee.kind == Kind::Voucher && till::is_voucher_used(cx.tx, fee.reason)? {
+        return Ok(Err(Denial::VoucherUsed));
+    }
+    if !fee.is_second && till::has_paid_since(cx.tx, fee.member_id, cx.now() - SECOND_FEE_SECONDS)? {
+        return Ok(Err(Denial::Second));
     }
     let (intent_id, cents) = (format!("desk-{}", fee.form_number), price.cents);
     let currency = price.currency.clone();
@@ -271,11 +292,14 @@ pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Resul
 }
 
 /// Closes the day: everything since the last closing is summed, and no longer changes. The same form sent again makes
-/// no second closing. Audited. Returns the number of the closing.
+/// no second closing; with another count it is refused. Audited. Returns the number of the closing.
 pub(crate) fn close_day(cx: &Change, count: &CashCount) -> Result<Result<i64, ClosingDenial>, Failure> {
     cx.check_staff()?;
     if let Some(closing_id) = till::find_closing_by_form(cx.tx, count.form_number)? {
-        return Ok(Ok(closing_id));
+        let closed = till::find_closing(cx.tx, closing_id)?.ok_or_else(Failure::not_found)?;
+        let is_same = (closed.counted_cents, closed.left_cents, &*closed.note)
+            == (count.counted_cents, count.left_cents, count.note);
+        return Ok(if is_same { Ok(closing_id) } else { Err(ClosingDenial::ClosedBefore) });
     }
     let day = read_day(cx.site, cx.tx)?;
     let closing = match judge(cx, count, &day) {

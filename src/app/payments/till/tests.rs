@@ -93,7 +93,10 @@ fn a_fee_of_a_closed_day_is_undone_at_the_till_and_becomes_no_other_s_by_any_pat
 fn take(site: &Site, actor: &RankedActor, member_id: i64, kind: Kind, form_number: i64) -> Result<i64, Denial> {
     change(site, actor.clone(), Language::English, |cx| {
         let seen_until = members::find_paid_until(cx.tx, member_id)?.flatten();
-        let taken = take_fee(cx, &Fee { member_id, kind, reason: "42", form_number, seen_until })?;
+        let taken = take_fee(
+            cx,
+            &Fee { member_id, kind, reason: &form_number.to_string(), form_number, seen_until, is_second: true },
+        )?;
         Ok(taken.map(|taken| taken.entry_id))
     })
     .unwrap()

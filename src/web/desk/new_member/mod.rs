@@ -19,7 +19,7 @@ use crate::site::Site;
 use crate::store::tables::account_claims::Alike;
 use crate::store::tables::tunnels;
 use crate::web::form_state::FormState;
-use crate::web::{Frame, form_pairs, form_status, read_form_number, show as shown};
+use crate::web::{Frame, form_pairs, form_status, new_form_number, read_form_number, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -37,8 +37,10 @@ struct Page {
     /// The latest day of birth.
     today: String,
     alike: Vec<Alike>,
-    /// Whether a member in `alike` has confirmed the e-mail address, so that it cannot be used again.
-    taken: bool,
+    /// Key of the text above `alike`.
+    about_alike: &'static str,
+    /// Whether the clerk may say that this is somebody else.
+    may_go_on: bool,
 }
 
 impl Page {
@@ -62,13 +64,18 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     page(site, call, clerk, FormState::empty(), None)
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, form: FormState, denial: Option<Denial>) -> Answer {
+fn page(site: &Site, call: &Call, clerk: &Clerk, mut form: FormState, denial: Option<Denial>) -> Answer {
     let (frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     let status = if denial.is_some() { StatusCode::CONFLICT } else { form_status(form.has_problems()) };
-    let (alike, taken) = match denial {
-        Some(Denial::EmailTaken(owner)) => (vec![owner], true),
-        Some(Denial::Alike(alike)) => (alike, false),
-        None => (Vec::new(), false),
+    let (alike, about_alike) = match denial {
+        Some(Denial::EmailTaken(owner)) => (vec![owner], "newcomer.taken"),
+        Some(Denial::Alike(alike)) => (alike, "newcomer.alike"),
+        Some(Denial::SentBefore(made)) => {
+            // What is typed now is a new form.
+            form.number = new_form_number();
+            (vec![made], "newcomer.sent_before")
+        }
+        None => (Vec::new(), "newcomer.alike"),
     };
     let chosen = Some(form.typed("language")).filter(|tag| !tag.is_empty()).unwrap_or(call.language().tag());
     let page = Page {
@@ -78,7 +85,8 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, form: FormState, denial: Option
         frame,
         form,
         alike,
-        taken,
+        about_alike,
+        may_go_on: about_alike == "newcomer.alike",
     };
     Ok(shown(status, call.language(), &page))
 }

@@ -99,10 +99,13 @@ pub(crate) fn invite(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             let (key, card) = match denial {
                 Denial::HasAccount(member_id) => ("invite.has_account", Some(member_id)),
                 Denial::NoMail => ("invite.no_mail", None),
+                Denial::SentBefore => ("invite.sent_before", None),
                 Denial::TooMany => ("invite.too_many", None),
                 Denial::TooManyMails => ("invite.too_many_mails", None),
             };
-            again(site, call, clerk, sent, call.say(key), card)
+            // What is typed now is a new form.
+            let number = if denial == Denial::SentBefore { new_form_number() } else { sent.number };
+            again(site, call, clerk, InvitationInput { number, ..sent }, call.say(key), card)
         }
     }
 }

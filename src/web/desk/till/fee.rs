@@ -41,6 +41,8 @@ struct Page {
     voucher: String,
     reason: String,
     problem: Option<String>,
+    /// Whether the clerk was asked about a second fee: then the form takes it.
+    is_second: bool,
 }
 
 /// The values of the form that was sent.
@@ -92,6 +94,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
         seen: profile.paid_until.map(|until| until.to_string()).unwrap_or_default(),
         voucher: typed_of(Kind::Voucher),
         reason: typed_of(Kind::Free),
+        is_second: problem == Some(Denial::Second),
         problem: problem.filter(|_| obstacle.is_none()).map(|denial| call.say(denial.key())),
         frame,
     };
@@ -105,17 +108,19 @@ pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let kind = form.0.required("kind", kind);
     let reason = form.line("reason", TEXT_CHARS_MAX);
     let number = form.required("number", read_form_number);
-    let seen_until = form.optional("seen", fields::whole);
+    let (seen_until, is_second) = (form.optional("seen", fields::whole), !form.line("second", 5).is_empty());
     let ok = form.0.finish()?;
     let typed = Typed { kind: kind.get(&ok), reason, number };
-    let fee = Fee { member_id, kind: typed.kind, reason: &typed.reason, form_number: typed.number, seen_until };
+    let fee =
+        Fee { member_id, kind: typed.kind, reason: &typed.reason, form_number: typed.number, seen_until, is_second };
     match app::change(site, clerk, call.language(), |cx| effect::take_fee(cx, &fee))? {
         Ok(TakenFee { entry_id, is_mailed }) => {
             let done = if is_mailed { "taken-mailed" } else { "taken" };
             Ok(reply::see_other(&format!("/desk/till/entries/{entry_id}?done={done}")))
         }
         Err(denial) => {
-            let changed = matches!(denial, Denial::Changed | Denial::OtherCurrency);
+            let changed =
+                matches!(denial, Denial::Changed | Denial::OtherCurrency | Denial::Second | Denial::VoucherUsed);
             let status = if changed { StatusCode::CONFLICT } else { StatusCode::UNPROCESSABLE_ENTITY };
             page(site, call, clerk, status, Some((typed, denial)))
         }
