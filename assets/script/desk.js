@@ -104,21 +104,23 @@ const arrivals = document.getElementById('coming');
 let narrow = () => {};
 if (find && arrivals) {
     const field = find.elements.q, found = document.getElementById('found');
-    const fold = text => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+    // As the server folds names for its search.
+    const plain = { ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th', ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ŋ: 'n', ı: 'i', ς: 'σ' };
+    const fold = text => text.toLowerCase().normalize('NFKD').replace(/\p{M}|['’‘ʼ′`´＇]/gu, '').replace(/[ßæœþøłđðħŋıς]/g, letter => plain[letter]);
     const rows = () => [...document.querySelectorAll('#coming li, #found li')].filter(row => row.checkVisibility());
     const nameOf = row => row?.querySelector('[href*=members]');
     const toDo = row => row.querySelector('button:not([formaction$=undo]), .button');
     const press = row => toDo(row) ?? nameOf(row);
     const fits = (row, words) => {
         const who = nameOf(row), name = fold(who.textContent), number = who.pathname.split('/').pop();
-        const parts = name.split(/[\s\-.]+/);
-        return words.every(word => number === word || parts.some(part => part.startsWith(word)) || (word.length > 2 && name.includes(word)));
+        const parts = name.split(/[\s\-.]+/), joined = parts.join('');
+        return words.every(word => number === word || parts.some(part => part.startsWith(word)) || (word.length > 2 && joined.includes(word)));
     };
     // The query that the listed members match. Members of an earlier query are never first.
     let answered = field.value.trim();
     // The first arrival who can be checked in stands before those who are here already or did not come.
     const choose = () => {
-        const all = rows().filter(row => arrivals.contains(row) || field.value.trim() === answered);
+        const all = rows().filter(row => arrivals.contains(row) || (field.value.trim() === answered && !row.closest('[data-guessed]')));
         return all.find(row => arrivals.contains(row) && toDo(row)) ?? all[0];
     };
     // The same line after the arrivals were renewed.

@@ -2,11 +2,14 @@
 
 use super::{Change, bookings, signup};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::member_query;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::store::tables::account_claims::{self, Alike};
 use crate::store::tables::members;
 
+/// The greatest number of members born on one day whose names are compared.
+const BORN_MAX: i64 = 1_000;
 /// The greatest number of possible duplicates that are listed, of each kind.
 const ALIKE_MAX: i64 = 5;
 
@@ -85,10 +88,18 @@ fn find_alike(cx: &Change, registration: &Registration) -> Result<Option<Denial>
     if let Some(owner) = alike.first().filter(|one| one.email_confirmed) {
         return Ok(Some(Denial::EmailTaken(owner.clone())));
     }
+    let mut others = Vec::new();
     if let Some(dob) = registration.dob {
-        let born = account_claims::list_born(cx.tx, dob, registration.real_name, ALIKE_MAX)?;
-        let known: Vec<i64> = alike.iter().map(|one| one.member_id).collect();
-        alike.extend(born.into_iter().filter(|one| !known.contains(&one.member_id)));
+        others = account_claims::list_born(cx.tx, dob, BORN_MAX)?;
+        others.retain(|one| member_query::is_same_name(&one.name, registration.real_name));
+    }
+    if !registration.phone.is_empty() {
+        others.extend(account_claims::list_with_phone(cx.tx, registration.phone, ALIKE_MAX)?);
+    }
+    for other in others.into_iter().take(ALIKE_MAX as usize) {
+        if !alike.iter().any(|one| one.member_id == other.member_id) {
+            alike.push(other);
+        }
     }
     Ok((!alike.is_empty() && !registration.is_somebody_else).then_some(Denial::Alike(alike)))
 }

@@ -3,6 +3,9 @@
 
 use super::payment::decimals;
 
+/// Whoever paid a fee so recently pays no second one without a question.
+pub(crate) const SECOND_FEE_SECONDS: i64 = 86_400;
+
 /// How a membership fee is paid at the desk. Card data never reaches this server: it stays in the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {

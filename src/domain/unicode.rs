@@ -12,6 +12,11 @@ pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
     NFC.normalize(text)
 }
 
+/// A letter without its accents.
+pub(crate) fn base_letter(letter: char) -> char {
+    NFD.normalize_iter(std::iter::once(letter)).next().unwrap_or(letter)
+}
+
 /// Characters that show nothing and are no blanks either: joiners, marks of direction, fillers, the soft hyphen.
 pub(crate) fn is_unseen(c: char) -> bool {
     c >= '\u{ad}'

@@ -93,6 +93,12 @@ impl MemberQuery {
         all_of(self.long_words().map(|letters| pattern(letters)))
     }
 
+    /// The pattern of members whose names contain the typed words joined: `van den berg` for `Vandenberg`. `None` for one word.
+    pub(crate) fn joined_pattern(&self) -> Option<String> {
+        let joined = self.letters.concat();
+        (self.has_several_words() && joined.len() >= GRAM_CHARS).then(|| pattern(&joined))
+    }
+
     /// For each typed word of three letters or more, whether any member has a word with this part. `exists` looks a pattern up;
     /// its errors are returned.
     pub(crate) fn known_words<E>(&self, mut exists: impl FnMut(&str) -> Result<bool, E>) -> Result<Vec<bool>, E> {
@@ -143,6 +149,19 @@ impl MemberQuery {
         }
         nearest[..self.letters.len()].iter().copied().sum()
     }
+}
+
+/// Whether two names are alike as a search folds them: in capitals, without accents, with other blanks, with their words in
+/// another order or joined.
+pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
+    let words = |name: &str| {
+        let mut words: Vec<String> = folded_words(name).collect();
+        let joined = words.concat();
+        words.sort_unstable();
+        (words, joined)
+    };
+    let (one, other) = (words(one), words(other));
+    one.0 == other.0 || one.1 == other.1
 }
 
 /// The member's number in a text of a label and a number, as our pages and printouts write it: `No. 13`, `Nr. 13`, `#13`.

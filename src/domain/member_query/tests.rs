@@ -17,11 +17,45 @@ fn the_very_words_come_before_beginnings_parts_and_guesses() {
         ["vogel,tobias", "Vogel, Tobias", "vogel/tobias;"].map(|typed| distance(typed, "Tobias Vogel")),
         [Some(0); 3]
     );
+    for (typed, name) in [
+        ("weiss", "Weiß"),
+        ("WEISS", "Weiẞ"),
+        ("lukasz", "Łukasz"),
+        ("yildiz", "Yıldız"),
+        ("oedipe", "Œdipe"),
+        ("aegir", "Ægir"),
+        ("thor", "Þór"),
+        ("obrien", "O’Brien"),
+        ("o'brien", "OʼBrien"),
+        ("nguyen", "Nguyễn"),
+        ("γιωργος", "Γιώργος"),
+        ("алена", "Алёна"),
+        ("fiona", "ﬁona"),
+    ] {
+        assert_eq!(distance(typed, name), Some(0), "{typed}");
+    }
     assert_eq!(distance("Mueller", "Müller"), Some(10));
     assert!(
         distance("muelle", "Müller").is_some_and(|least| least >= spelling::MISTAKE_DISTANCE),
         "also while it is being typed"
     );
+}
+
+#[test]
+fn a_name_is_the_same_in_capitals_without_accents_and_with_its_words_turned_or_joined() {
+    for (one, other) in [
+        ("Zoë Weiß", "ZOË WEISS"),
+        ("Zoë Weiß", "Zoe  Weiss"),
+        ("Zoë Weiß", "Zoe\u{308}\u{a0}WEIẞ"),
+        ("Zoë Weiß", "Weiss, Zoë"),
+        ("Jean-Luc Martin", "Jeanluc Martin"),
+        ("Sean O'Brien", "Seán O’Brien"),
+    ] {
+        assert!(is_same_name(one, other), "{one} {other}");
+    }
+    for (one, other) in [("Zoë Weiß", "Zoë Weis"), ("Anna Voß", "Hanna Voß"), ("Ann Marie", "Marie")] {
+        assert!(!is_same_name(one, other), "{one} {other}");
+    }
 }
 
 /// The spellings of a word with one mistake, at each of its letters: a wrong letter, a letter too many, a letter too few, and

@@ -1,4 +1,8 @@
-//! The words of a typed text and of a name, folded: lower case, without accents, so that `Jose` finds `José`.
+//! The words of a typed text and of a name, folded: lower case, without accents and apostrophes, and with letters that few
+//! keyboards have as others write them, so that `Jose` finds `José`, and `weiss` finds `Weiß`. The view `member_words` folds the
+//! same letters for the index.
+
+use crate::domain::unicode::base_letter;
 
 /// The letters of a word that are compared; further letters are ignored.
 pub(super) const WORD_CHARS_MAX: usize = 40;
@@ -13,27 +17,55 @@ pub(super) fn raw_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || "-._@,;/".contains(c)).filter(|word| !word.is_empty())
 }
 
-/// The first [`WORD_CHARS_MAX`] letters of a word, in lower case and without accents.
+/// The first [`WORD_CHARS_MAX`] letters of a word, in lower case, without accents and apostrophes.
 fn fold(text: &str) -> impl Iterator<Item = char> {
-    let letters = text.chars().flat_map(char::to_lowercase).filter(|c| !('\u{300}'..='\u{36f}').contains(c));
-    letters.map(without_accent).take(WORD_CHARS_MAX)
+    let letters = text.chars().flat_map(char::to_lowercase);
+    letters.filter(|c| !is_left_out(*c)).flat_map(plain).take(WORD_CHARS_MAX)
+}
+
+/// Whether a character is an accent of its own or an apostrophe.
+fn is_left_out(c: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&c) || "'’‘ʼ′`´＇".contains(c)
+}
+
+/// A lower-case letter as it is typed where the keyboard lacks it.
+fn plain(letter: char) -> impl Iterator<Item = char> {
+    const SEVERAL: [(char, &str); 11] = [
+        ('ß', "ss"),
+        ('æ', "ae"),
+        ('œ', "oe"),
+        ('þ', "th"),
+        ('ĳ', "ij"),
+        ('ﬀ', "ff"),
+        ('ﬁ', "fi"),
+        ('ﬂ', "fl"),
+        ('ﬃ', "ffi"),
+        ('ﬄ', "ffl"),
+        ('ﬆ', "st"),
+    ];
+    let found = SEVERAL.iter().find(|(known, _)| !letter.is_ascii() && *known == letter);
+    let several = found.map_or("", |(_, letters)| letters);
+    several.chars().chain(several.is_empty().then(|| without_accent(letter)))
 }
 
 /// Replaces `letters` by the letters of [`fold`], without an allocation.
 pub(super) fn fold_into(letters: &mut Vec<char>, text: &str) {
     letters.clear();
     match text.is_ascii() {
-        true => letters.extend(text.bytes().take(WORD_CHARS_MAX).map(|b| char::from(b.to_ascii_lowercase()))),
+        true => {
+            let bytes = text.bytes().filter(|b| !b"'`".contains(b)).take(WORD_CHARS_MAX);
+            letters.extend(bytes.map(|b| char::from(b.to_ascii_lowercase())));
+        }
         false => letters.extend(fold(text)),
     }
 }
 
 /// A lower-case letter without its accent.
 fn without_accent(letter: char) -> char {
-    const ACCENTED: [(&str, char); 15] = [
+    const ACCENTED: [(&str, char); 26] = [
         ("àáâãäåāăą", 'a'),
         ("çćĉċč", 'c'),
-        ("ďđ", 'd'),
+        ("ďđð", 'd'),
         ("èéêëēĕėęě", 'e'),
         ("ĝğġģ", 'g'),
         ("ìíîïĩīĭįı", 'i'),
@@ -46,9 +78,23 @@ fn without_accent(letter: char) -> char {
         ("ùúûüũūŭůűų", 'u'),
         ("ýÿŷ", 'y'),
         ("źżž", 'z'),
+        ("ħĥ", 'h'),
+        ("ŋ", 'n'),
+        ("ά", 'α'),
+        ("έ", 'ε'),
+        ("ή", 'η'),
+        ("ίϊΐ", 'ι'),
+        ("ό", 'ο'),
+        ("ύϋΰ", 'υ'),
+        ("ώ", 'ω'),
+        ("ς", 'σ'),
+        ("ё", 'е'),
     ];
     if letter.is_ascii() {
         return letter;
     }
-    ACCENTED.iter().find(|(letters, _)| letters.contains(letter)).map_or(letter, |(_, base)| *base)
+    let found = ACCENTED.iter().find(|(letters, _)| letters.contains(letter)).map(|(_, base)| *base);
+    // Letters of Vietnamese and others, with two accents.
+    let decomposed = || ('\u{1e00}'..='\u{1eff}').contains(&letter).then(|| base_letter(letter));
+    found.or_else(decomposed).unwrap_or(letter)
 }

@@ -104,12 +104,19 @@ pub(crate) fn find_alike(tx: &Read, member_id: i64) -> Result<Option<Alike>> {
     tx.find(sql!("SELECT ", Alike::COLUMNS, " FROM members WHERE member_id = ?1"), [member_id])
 }
 
-/// Members of this name, born on this day.
-pub(crate) fn list_born(tx: &Read, dob: i64, real_name: &str, limit: i64) -> Result<Vec<Alike>> {
+/// Members born on this day.
+pub(crate) fn list_born(tx: &Read, dob: i64, limit: i64) -> Result<Vec<Alike>> {
+    let sql = sql!("SELECT ", Alike::COLUMNS, " FROM members WHERE dob = ?1 ORDER BY member_id LIMIT ?2");
+    tx.list(sql, (dob, limit))
+}
+
+/// Members with this telephone number, which the search index finds by its digits.
+pub(crate) fn list_with_phone(tx: &Read, phone: &str, limit: i64) -> Result<Vec<Alike>> {
     let sql = sql!(
         "SELECT ",
         Alike::COLUMNS,
-        " FROM members WHERE dob = ?1 AND real_name = ?2 COLLATE NOCASE ORDER BY member_id LIMIT ?3"
+        " FROM members WHERE phone = ?1 AND member_id IN (SELECT rowid FROM members_search WHERE members_search MATCH ?2)
+          ORDER BY member_id LIMIT ?3"
     );
-    tx.list(sql, (dob, real_name, limit))
+    tx.list(sql, (phone, format!("\"{}\"", phone.trim_start_matches('+')), limit))
 }

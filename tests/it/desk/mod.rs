@@ -27,6 +27,7 @@ mod mail_links;
 mod member_card;
 mod members;
 mod messages;
+mod names;
 mod new_member;
 mod pages;
 mod partners;

@@ -6,7 +6,7 @@ use crate::auth::message_quota::{self, Cause, LimitReached};
 use crate::auth::passcode;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::payment::{Decision, Price, Status, Weighted};
-use crate::domain::till::{Kind, Sums};
+use crate::domain::till::{Kind, SECOND_FEE_SECONDS, Sums};
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -17,9 +17,6 @@ use crate::store::tables::payments::{self, Account};
 use crate::store::tables::till::{self, Closing, Entry, Line};
 use crate::store::tables::{members, tunnels};
 use serde_json::json;
-
-/// Whoever paid a fee so recently pays no second one without a question.
-const SECOND_FEE_SECONDS: i64 = 86_400;
 
 /// A fee that a clerk takes.
 #[derive(Debug)]
@@ -167,19 +164,16 @@ pub(crate) struct TakenFee {
 }
 
 /// Takes a yearly fee of a member whom the actor may serve, and extends the membership by a year. The same form sent
-/// again takes no second fee; with other content, or after the fee was undone, it is refused. A voucher pays once, and a
-/// second fee within a day is asked about. The receipt is mailed where the site delivers mail and the member's address is confirmed.
-/// Audited; the member is notified.
+/// again takes no second fee; with other content, or after the fee was undone, it is refused. A voucher pays once. The
+/// receipt is mailed where the site delivers mail and the address is confirmed. Audited; the member is notified.
 pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial>, Failure> {
     cx.check_staff()?;
     let subject = cx.served(fee.member_id)?;
     let mails = subject.email_confirmed && !subject.email.is_empty() && cx.site.delivers(Channel::Email);
     if let Some(entry_id) = till::find_by_form(cx.tx, fee.form_number)? {
-        let line = till::find_line(cx.tx, entry_id)?;
-        let same = line.is_some_and(|line| {
-            line.undone_by.is_none()
-                && (line.member_id, line.kind, &*line.reason) == (Some(fee.member_id), fee.kind, fee.reason)
-        });
+        let line = till::find_line(cx.tx, entry_id)?.filter(|line| line.undone_by.is_none());
+        let sent = (Some(fee.member_id), fee.kind, fee.reason);
+        let same = line.is_some_and(|line| (line.member_id, line.kind, &*line.reason) == sent);
         return Ok(if same { Ok(TakenFee { entry_id, is_mailed: mails }) } else { Err(Denial::Changed) });
     }
     let day = read_day(cx.site, cx.tx)?;
@@ -190,9 +184,6 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial
     };
     if members::find_paid_until(cx.tx, fee.member_id)?.flatten() != fee.seen_until {
         return Ok(Err(Denial::Changed));
-    }
-    if fee.kind == Kind::Voucher && till::is_voucher_used(cx.tx, fee.reason)? {
-        return Ok(Err(Denial::VoucherUsed));
     }
     if !fee.is_second && till::has_paid_since(cx.tx, fee.member_id, cx.now() - SECOND_FEE_SECONDS)? {
         return Ok(Err(Denial::Second));
@@ -239,6 +230,7 @@ fn price(cx: &Change, fee: &Fee, day: &Day) -> Result<Result<Price, Denial>, Fai
     }
     Ok(match fee.kind {
         Kind::Voucher if fee.reason.is_empty() => Err(Denial::VoucherMissing),
+        Kind::Voucher if till::is_voucher_used(cx.tx, fee.reason)? => Err(Denial::VoucherUsed),
         Kind::Free if fee.reason.is_empty() => Err(Denial::ReasonMissing),
         Kind::Free => Ok(Price { cents: 0, currency }),
         Kind::Cash | Kind::Terminal | Kind::Voucher => Ok(Price { cents: wanted.cents, currency }),
@@ -296,9 +288,9 @@ pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Resul
 pub(crate) fn close_day(cx: &Change, count: &CashCount) -> Result<Result<i64, ClosingDenial>, Failure> {
     cx.check_staff()?;
     if let Some(closing_id) = till::find_closing_by_form(cx.tx, count.form_number)? {
-        let closed = till::find_closing(cx.tx, closing_id)?.ok_or_else(Failure::not_found)?;
-        let is_same = (closed.counted_cents, closed.left_cents, &*closed.note)
-            == (count.counted_cents, count.left_cents, count.note);
+        let one = till::find_closing(cx.tx, closing_id)?.ok_or_else(Failure::not_found)?;
+        let sent = (count.counted_cents, count.left_cents, count.note);
+        let is_same = (one.counted_cents, one.left_cents, &*one.note) == sent;
         return Ok(if is_same { Ok(closing_id) } else { Err(ClosingDenial::ClosedBefore) });
     }
     let day = read_day(cx.site, cx.tx)?;

@@ -70,6 +70,7 @@ pub(crate) fn found_text(language: Language, typed: &str, found: &search::Hits) 
     let text = match (typed.is_empty(), found.hits.len()) {
         (true, _) => Text::new("desk.newest_members"),
         (false, 0) => Text::new("desk.found_nobody"),
+        (false, _) if found.guessed => Text::new("desk.found_similar"),
         (false, count) if found.more => Text::new("desk.found_many").with_count("count", count),
         (false, count) => Text::new("desk.found").with_count("count", count),
     };

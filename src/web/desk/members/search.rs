@@ -32,17 +32,19 @@ pub(crate) struct Hits {
     pub hits: Vec<Hit>,
     /// Whether there are more.
     pub more: bool,
+    /// Whether nobody has the typed words, and the members have similar ones.
+    pub guessed: bool,
 }
 
 /// The members who match, the best match first; the newest members for an empty query.
 pub(crate) fn find(site: &Site, typed: &str) -> Result<Hits, Failure> {
     let query = MemberQuery::parse(typed);
-    let found = site.store.read(|tx| match typed.is_empty() {
-        true => Ok(member_search::list_newest(tx, HITS_MAX as i64)?),
+    let (found, guessed) = site.store.read(|tx| match typed.is_empty() {
+        true => Ok((member_search::list_newest(tx, HITS_MAX as i64)?, false)),
         false => search(tx, typed, &query),
     })?;
     let more = !typed.is_empty() && found.len() > HITS_MAX;
-    Ok(Hits { hits: found.into_iter().take(HITS_MAX).map(hit).collect(), more })
+    Ok(Hits { hits: found.into_iter().take(HITS_MAX).map(hit).collect(), more, guessed })
 }
 
 /// The IDs of up to two members whose names contain every typed word or begin with it.
@@ -60,7 +62,8 @@ pub(crate) fn by_name(site: &Site, typed: &str) -> Result<Vec<i64>, Failure> {
     })
 }
 
-fn search(tx: &Read, typed: &str, query: &MemberQuery) -> Result<Vec<Found>, Failure> {
+/// The members who match, and whether they are guesses.
+fn search(tx: &Read, typed: &str, query: &MemberQuery) -> Result<(Vec<Found>, bool), Failure> {
     let one_more = HITS_MAX as i64 + 1;
     let mut found = Vec::new();
     // Cards come before member numbers: a card reader types no member number.
@@ -74,7 +77,7 @@ fn search(tx: &Read, typed: &str, query: &MemberQuery) -> Result<Vec<Found>, Fai
         add(&mut found, member_search::list_by_email(tx, email, one_more)?);
         // An e-mail address that matches is no name.
         if !found.is_empty() {
-            return Ok(found);
+            return Ok((found, false));
         }
     }
     if let Some(pattern) = query.phone_pattern() {
@@ -85,10 +88,13 @@ fn search(tx: &Read, typed: &str, query: &MemberQuery) -> Result<Vec<Found>, Fai
     if !known.contains(&false) {
         add_by_words(tx, query, &mut found)?;
     }
-    if found.is_empty() {
-        found = guess(tx, query, &known)?;
+    if let Some(pattern) = query.joined_pattern().filter(|_| found.is_empty()) {
+        add(&mut found, nearest(tx, judge(tx, query, &pattern, JUDGED_MAX, 0)?)?);
     }
-    Ok(found)
+    match found.is_empty() {
+        true => Ok((guess(tx, query, &known)?, true)),
+        false => Ok((found, false)),
+    }
 }
 
 /// Adds members by their words: first those with the typed words, then those whose words begin with them, then those whose

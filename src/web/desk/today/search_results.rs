@@ -19,6 +19,8 @@ pub(super) struct SearchResults {
     frame: Frame,
     hits: Vec<Hit>,
     summary: String,
+    /// Whether the members are guesses, on which Enter must not act.
+    guessed: bool,
     /// Query prefix that names the day in links.
     day: String,
 }
@@ -41,8 +43,8 @@ pub(super) fn search(
 ) -> Result<SearchResults, Failure> {
     let found = search::find(site, typed)?;
     let is_today = (day.from..day.to).contains(&site.now());
-    let summary = found_text(language, typed, &found);
-    let hits = site.store.read(|tx| {
+    let (summary, guessed) = (found_text(language, typed, &found), found.guessed);
+    let mut hits = site.store.read(|tx| {
         let hit = |member: search::Hit| {
             let own = bookings::list_own(tx, site.tunnel_id, member.member_id, day.from, day.to, BOOKINGS_MAX)?;
             let next = own.into_iter().find(|one| one.arrived_at.is_none());
@@ -54,7 +56,11 @@ pub(super) fn search(
             let may_check_in = is_today && !member.banned;
             Ok(Hit { member, booking: next.map(say), may_check_in })
         };
-        found.hits.into_iter().map(hit).collect::<Result<Vec<_>, Failure>>()
+        found.hits.into_iter().map(hit).collect::<Result<Vec<Hit>, Failure>>()
     })?;
-    Ok(SearchResults { frame: Frame::bare(language), hits, summary, day: day_query })
+    // Of people alike in name, those who are expected stand first; a number names one person.
+    if !typed.contains(|c: char| c.is_ascii_digit()) {
+        hits.sort_by_key(|hit| hit.booking.is_none());
+    }
+    Ok(SearchResults { frame: Frame::bare(language), hits, summary, guessed, day: day_query })
 }
