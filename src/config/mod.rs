@@ -83,6 +83,8 @@ pub struct Config {
     pub first_flight_unconfirmed: bool,
     /// Minutes that can be flown in a quarter of an hour; 0: not set.
     pub minutes_per_quarter_hour: i64,
+    /// The hour until which the arrivals of the evening before are shown; 0: not at all.
+    pub evening_until_hour: i64,
     /// Minutes that members can book at a kiosk; empty: no bookings there.
     pub kiosk_minutes: Vec<i64>,
     /// The currency of the fee: ISO 4217, upper case; `None`: that of the site's country.
@@ -254,6 +256,7 @@ impl Settings {
             first_flight_unconfirmed: self.truth("membership.first_flight_unconfirmed"),
             fee_currency: self.text("membership.currency", currency).flatten(),
             minutes_per_quarter_hour: self.whole("tunnel.minutes_per_quarter_hour", 0, 600),
+            evening_until_hour: self.whole("tunnel.evening_until_hour", 0, 12),
             kiosk_minutes: self.list("tunnel.kiosk_minutes", flight_minutes),
             mail: self.mail(),
             sms: self.sms(),

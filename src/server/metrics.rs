@@ -3,7 +3,6 @@
 use super::service::HttpService;
 use crate::http::reply::{self, Reply};
 use crate::jobs;
-use crate::keys::hex;
 use crate::ops::{health, replication, standby};
 use crate::routes::TABLE;
 use crate::site::Site;

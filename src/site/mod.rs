@@ -8,7 +8,7 @@ pub(crate) mod priority;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::catalogue::Catalogue;
-use crate::domain::local_time::TimeZone;
+use crate::domain::local_time::{Day, TimeZone};
 use crate::domain::payment::{self, Fee};
 use crate::http::failure::Failure;
 use crate::keys::Keys;
@@ -182,6 +182,11 @@ impl Site {
             None => tunnels::find(tx, self.tunnel_id)?.and_then(|tunnel| payment::currency_of(&tunnel.country)),
         };
         Ok(Fee { cents: self.config.yearly_fee_cents, currency })
+    }
+
+    /// The span of the arrivals that the desk and the kiosk show at a moment.
+    pub(crate) fn arrivals_day(&self, zone: &TimeZone, moment: i64) -> Day {
+        zone.arrivals_day(moment, self.config.evening_until_hour)
     }
 
     /// The site's clock: days are what it says, wherever people read them.

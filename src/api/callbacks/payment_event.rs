@@ -182,6 +182,11 @@ fn assemble(kind: String, status: Option<Status>, parsed: ParsedEvent, data: &st
             let cents = object.get("amount_refunded").and_then(number_of).filter(|cents| *cents >= 0);
             EventEffect::PartialRefund { intent_id, cents }
         }
+        // A bank took the money back for now: the membership stays until the desk decides.
+        (None, Some(intent_id)) if DISPUTES.contains(&&*kind) => {
+            let cents = object.get("amount").and_then(number_of).filter(|cents| *cents >= 0);
+            EventEffect::PartialRefund { intent_id, cents }
+        }
         (Some(status), Some(intent_id)) => {
             let at = parsed.created.or_else(|| object.get("created").and_then(moment_of)).unwrap_or(0);
             let member_id = object.get("metadata").and_then(|all| all.get("member_id")).and_then(number_of);
@@ -192,6 +197,9 @@ fn assemble(kind: String, status: Option<Status>, parsed: ParsedEvent, data: &st
     };
     ReceivedEvent { key, kind, effect }
 }
+
+/// The events by which a payment is disputed. Its object names the payment and the amount.
+const DISPUTES: [&str; 2] = ["charge.dispute.created", "charge.dispute.funds_withdrawn"];
 
 type Data = (String, Map<String, Value>, Option<Map<String, Value>>);
 

@@ -163,7 +163,7 @@ pub(crate) fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure>
 pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outcome, Failure> {
     let known = find(cx, booking_id)?;
     if !cx.rank.is_staff() {
-        let today = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?.day(at, 0);
+        let today = cx.site.arrivals_day(&tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?, at);
         let is_today = (today.from..today.to).contains(&known.booking.flight_date);
         let member_id = cx.member_id().ok_or_else(Failure::not_found)?;
         let acts = member_id == known.member_id || family::acts_for(cx.site, cx.tx, member_id, known.member_id)?;

@@ -41,6 +41,9 @@ pub(crate) enum AmbiguousMoment {
     Skipped([i64; 2]),
 }
 
+/// When an evening begins whose guests may come after midnight.
+const EVENING: &str = "18:00";
+
 /// The years of typed dates. Far beyond them a local time has no moment.
 const YEARS: std::ops::RangeInclusive<i16> = 1900..=2200;
 
@@ -128,6 +131,15 @@ impl TimeZone {
         let day = self.zoned(moment).date().checked_sub(days_before.days()).unwrap_or_default();
         let start = |date| self.first_moment(date).unwrap_or(moment);
         Day { from: start(day), to: day.tomorrow().map_or(moment, start) }
+    }
+
+    /// The arrivals that count as those of the day at a moment: the day, and until an hour of the night the evening before too,
+    /// from [`EVENING`] on.
+    pub(crate) fn arrivals_day(&self, moment: i64, until_hour: i64) -> Day {
+        let day = self.day(moment, 0);
+        let evening =
+            self.at_clock(self.day(moment, 1).from, EVENING).filter(|_| (self.hour(moment) as i64) < until_hour);
+        Day { from: evening.unwrap_or(day.from), ..day }
     }
 
     /// The last second of the site's day at a moment, or of the day so many days later. What ends on a day ends with it.

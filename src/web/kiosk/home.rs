@@ -89,8 +89,8 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
     let done = query_text(call, "done");
     let known = DONE.iter().find(|(word, _)| done == *word);
     let (zone, language) = (site.time_zone()?, call.language());
-    let day = zone.day(site.now(), 0);
-    let own = site.store.read(|tx| read(site, tx, guest.member_id(), &day))?;
+    let days = (site.arrivals_day(&zone, site.now()), zone.day(site.now(), 0));
+    let own = site.store.read(|tx| read(site, tx, guest.member_id(), &days))?;
     let screen = Screen::of(site, call, guest)?;
     let name = screen.guest.clone().unwrap_or_default();
     let status = form_status(problem.is_some());
@@ -138,13 +138,14 @@ struct HomeData {
     reads_brief: bool,
 }
 
-fn read(site: &Site, tx: &Read, member_id: i64, day: &Day) -> Result<HomeData, Failure> {
+/// Reads what the page shows; the days are those of the arrivals and of the flights.
+fn read(site: &Site, tx: &Read, member_id: i64, (arrivals, day): &(Day, Day)) -> Result<HomeData, Failure> {
     let now = site.now();
     let list = |from, to, most| bookings::list_own(tx, site.tunnel_id, member_id, from, to, most);
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let flyer = standing::read(tx, member_id, now)?;
     Ok(HomeData {
-        today: list(day.from, day.to, DAY_BOOKINGS_MAX)?,
+        today: list(arrivals.from, arrivals.to, DAY_BOOKINGS_MAX)?,
         next: list(day.to, now + AHEAD_SECONDS, 1)?.pop(),
         flown_today: logbook::sum_flown_between(tx, member_id, (day.from, day.to.min(now + 1)))?,
         flown: profile.flight_minutes - flyer.minutes_ahead,

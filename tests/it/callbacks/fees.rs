@@ -114,6 +114,22 @@ fn claims_on_payments_of_others_are_limited() {
 }
 
 #[test]
+fn a_disputed_payment_goes_to_the_desk_and_the_membership_stays_until_the_desk_decides() {
+    let site = with_fee();
+    let jane = site.member("jane");
+    verdict(&site, &paid("pi_1", 4000, "chf", Some(&jane)));
+    let dispute = json!({ "id": "dp_1", "object": "dispute", "amount": 4000, "currency": "chf", "charge": "ch_1",
+                          "payment_intent": "pi_1", "reason": "fraudulent", "status": "needs_response" });
+    assert_eq!(verdict(&site, &event("evt_won", "charge.dispute.closed", dispute.clone())), "ignored");
+    assert_eq!(question(&site, "pi_1"), "");
+    verdict(&site, &event("evt_back", "charge.dispute.created", dispute));
+    assert_eq!(question(&site, "pi_1"), "partly_refunded");
+    assert!(paid_until(&jane).is_some());
+    let clerk = Clerk::at(&site, &site.desk());
+    assert!(clerk.get("/desk/payments").page().contains("Take the year back"));
+}
+
+#[test]
 fn a_partial_refund_that_leaves_less_than_the_fee_goes_to_the_desk_whenever_it_comes() {
     let refund = |number: i64, cents: i64| {
         let mut some = charge("pi_1");

@@ -293,3 +293,25 @@ fn a_walk_in_is_found_by_the_number_as_it_stands_on_the_card() {
     let form = [("member", &*typed), ("minutes", "12"), ("clock", "23:30"), ("number", "9")];
     assert_eq!(clerk.post("/desk/bookings", &form).status, 303);
 }
+
+#[test]
+fn the_evening_s_guests_are_checked_in_after_midnight_until_the_hour_that_the_site_sets() {
+    let site = demo();
+    let (jane, mark) = (site.member("jane"), site.member("mark"));
+    let clerk = Clerk::at(&site, &site.desk());
+    let midnight = site.end_of_day(site.now()) + 1;
+    let at = |before: i64| midnight - before - site.now();
+    let (late, kiosk_s) = (book(&site, &jane, at(600)), book(&site, &mark, at(300)));
+    let noon = book(&site, &jane, at(12 * 3_600));
+    site.advance(Duration::from_secs((at(0) + 720).unsigned_abs()));
+    let action = |booking: i64| format!("action=/desk/bookings/{booking}/check-in ");
+    let page = clerk.get("/desk").page();
+    assert!(page.contains(&action(late)) && !page.contains(&action(noon)), "{page}");
+    assert_eq!(clerk.post(&format!("/desk/bookings/{late}/check-in"), &[]).status, 303);
+    let kiosk = super::kiosk::paired(&site);
+    super::kiosk::enter(&site, &kiosk, &mark);
+    let home = kiosk.get("/kiosk/home").page();
+    assert!(home.contains(&format!("/kiosk/bookings/{kiosk_s}/check-in")), "{home}");
+    site.advance(Duration::from_secs(4 * 3_600 - 720));
+    assert!(!clerk.get("/desk").page().contains(&action(kiosk_s)), "the night is over");
+}

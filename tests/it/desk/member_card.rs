@@ -37,3 +37,17 @@ fn the_card_says_what_to_do_for_a_member_who_lost_the_password() {
     let page = Clerk::at(&site, &site.desk()).get(&format!("/desk/members/{}?tab=security", jane.id)).page();
     assert!(page.contains("sets a new one by a code") && page.contains("href=\"/recover\""), "{page}");
 }
+
+#[test]
+fn a_mail_that_came_back_is_on_the_card_with_its_day() {
+    let site = demo();
+    let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
+    let card = || clerk.get(&format!("/desk/members/{}", jane.id)).page();
+    assert!(!card().contains("mail came back"));
+    site.change(|tx| {
+        let sql = "INSERT INTO suppressed (address, reason, detail, since)
+                   SELECT email, 'hard_bounce', '', 1779796800 FROM members WHERE member_id = ?1";
+        Ok(tx.run(sql, [jane.id])?)
+    });
+    assert!(card().contains("mail came back on 26 May 2026"), "{}", card());
+}

@@ -19,8 +19,8 @@ use crate::i18n::date::in_words as date_in_words;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::tables::media;
 use crate::store::tables::members::{self, Profile};
+use crate::store::tables::{media, suppressed};
 use crate::web::badge::{self, Badge};
 use crate::web::flights_today::{self, FlightsToday};
 use crate::web::{Frame, form_status, initials, path_id, query_text, show as shown, skipped};
@@ -340,7 +340,13 @@ fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, zone: &TimeZ
         value: value.to_owned(),
         badge: (!value.is_empty()).then(|| confirmed(yes)),
     };
-    let facts = vec![
+    let bounced = suppressed::find(tx, &profile.email)?.map(|mark| {
+        Badge::new(
+            "bad",
+            language.say(&Text::new("desk.mail_bounced").with("day", when::day(language, zone, mark.since))),
+        )
+    });
+    let mut facts = vec![
         plain("desk.fact_username", profile.username.clone()),
         plain("desk.fact_screen_name", profile.screen_name.clone()),
         reached("desk.fact_email", &profile.email, profile.email_verified),
@@ -351,6 +357,9 @@ fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, zone: &TimeZ
         plain("desk.fact_joined", day(profile.join_date)),
         plain("desk.fact_paid", profile.paid_until.map(day).unwrap_or_default()),
     ];
+    if let (Some(fact), true) = (facts.iter_mut().find(|fact| fact.value == profile.email), bounced.is_some()) {
+        fact.badge = bounced;
+    }
     let role = match profile.role {
         Role::Member => None,
         Role::Desk => Some("desk.role_desk"),

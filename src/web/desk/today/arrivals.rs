@@ -88,7 +88,6 @@ pub(super) struct DayQuery<'a> {
 /// Reads one page of the arrivals of a day. Past hours of today are collapsed.
 pub(super) fn of(site: &Site, tx: &Read, query: &DayQuery) -> Result<Arrivals, Failure> {
     let DayQuery { zone, day, now, skip, language } = *query;
-    let span = (day.from, day.to);
     let is_today = (day.from..day.to).contains(&now);
     let mut hours = list(site, tx, query)?;
     let shown = hours.iter().map(|hour| hour.rows.len() as i64).sum::<i64>();
@@ -102,7 +101,7 @@ pub(super) fn of(site: &Site, tx: &Read, query: &DayQuery) -> Result<Arrivals, F
     let counted = Text::new("desk.counted").with_count("here", arrived).with_count("expected", expected);
     let has = site.config.minutes_per_quarter_hour;
     let load = (has > 0).then(|| language.say(&Text::new("desk.load").with_count("minutes", has)));
-    let at = |skip: i64| format!("/desk?day={}&skip={}", zone.date(day.from), skip.max(0));
+    let at = |skip: i64| format!("/desk?day={}&skip={}", zone.date(day.to - 1), skip.max(0));
     let skip = skip.min(expected);
     let mut arrivals = Arrivals {
         frame: Frame::bare(language),
@@ -123,7 +122,9 @@ pub(super) fn of(site: &Site, tx: &Read, query: &DayQuery) -> Result<Arrivals, F
         later_path: at(skip + shown),
     };
     if has > 0 {
-        let load = bookings::list_load(tx, site.tunnel_id, span, QUARTER_SECONDS)?;
+        // The hours of the evening before are over.
+        let day = zone.day(day.to - 1, 0);
+        let load = bookings::list_load(tx, site.tunnel_id, (day.from, day.to), QUARTER_SECONDS)?;
         arrivals.put_load(zone, day, &load, has);
     }
     Ok(arrivals)
@@ -134,7 +135,7 @@ impl Arrivals {
     fn put_load(&mut self, zone: &TimeZone, day: Day, load: &[(i64, i64)], has: i64) {
         for (quarter, minutes) in load {
             let clock = zone.clock(day.from + quarter * QUARTER_SECONDS);
-            let hours = self.earlier.iter_mut().chain(&mut self.hours);
+            let hours = self.earlier.iter_mut().chain(&mut self.hours).rev();
             if let Some(hour) = hours.into_iter().find(|hour| hour.clock[..2] == clock[..2]) {
                 hour.load.push(Load { clock: clock[2..].to_owned(), minutes: *minutes, over: *minutes > has });
             }

@@ -104,7 +104,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let page_query = PageQuery::read(call);
     if page_query.part == "found" {
         let zone = site.time_zone()?;
-        let (day, query) = day_of(&zone, site.now(), &page_query.day);
+        let (day, query) = day_of(site, &zone, site.now(), &page_query.day);
         let found = search_results::search(site, &zone, day, query, &page_query.typed, call.language())?;
         return Ok(shown(StatusCode::OK, call.language(), &found));
     }
@@ -138,18 +138,21 @@ pub(super) fn refuse_note(site: &Site, call: &Call, clerk: &Clerk, refused: Refu
     page(site, call, clerk, PageQuery::default(), Some(Refused::Note(refused)))
 }
 
-/// The day that a date names, else today; and the query prefix that names the day, empty for today.
-fn day_of(zone: &TimeZone, now: i64, named: &str) -> (Day, String) {
+/// The day that a date names, else today, at night with the evening before; and the query prefix that names the day, empty
+/// for today.
+fn day_of(site: &Site, zone: &TimeZone, now: i64, named: &str) -> (Day, String) {
     match zone.start_of_date(named) {
         Some(from) if named != zone.date(now) => (zone.day(from, 0), format!("day={named}&")),
-        _ => (zone.day(now, 0), String::new()),
+        _ => (site.arrivals_day(zone, now), String::new()),
     }
 }
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused: Option<Refused>) -> Answer {
     let mut frame = Frame::of(site, call, clerk, "/desk")?;
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
-    let (day, query) = day_of(&zone, now, &page_query.day);
+    let (day, query) = day_of(site, &zone, now, &page_query.day);
+    // The day is named by its end: at night it begins in the evening before.
+    let named = day.to - 1;
     let is_today = query.is_empty();
     if !is_today && !frame.address.is_empty() {
         frame.address = format!("/desk?{query}");
@@ -168,17 +171,15 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused:
         Some(Refused::Note(note)) => (None, note),
         None => Default::default(),
     };
-    let weekday = call.say(WEEKDAYS[zone.weekday(day.from)]);
+    let weekday = call.say(WEEKDAYS[zone.weekday(named)]);
     // The reply to a change must show that change.
     let count = if call.reads() { call.changes_before } else { site.store.change_feed().count() };
     let day_cache::RenderedDay { arrivals, chart } = day_cache::render(site, &day_query, count, is_today, &weekday)?;
-    let date = |days| zone.date_days_later(day.from, days);
+    let date = |days| zone.date_days_later(named, days);
     let page = Page {
         title: if is_today { frame.say("desk.today") } else { weekday.clone() },
         date: language.say(
-            &Text::new("desk.weekday_and_day")
-                .with("weekday", &weekday)
-                .with("day", when::day(language, &zone, day.from)),
+            &Text::new("desk.weekday_and_day").with("weekday", &weekday).with("day", when::day(language, &zone, named)),
         ),
         clock: zone.clock(now),
         is_today,
