@@ -744,6 +744,14 @@ CREATE TABLE brief_pictures (
     removed_at INTEGER                               -- null: it is shown
 ) STRICT;
 
+CREATE TABLE former_names (
+    name_id   INTEGER PRIMARY KEY,
+    member_id INTEGER NOT NULL REFERENCES members,
+    kind      TEXT    NOT NULL CHECK (kind IN ('name', 'email', 'phone')),
+    word      TEXT    NOT NULL,
+    UNIQUE (member_id, word)
+) STRICT;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -1142,10 +1150,6 @@ CREATE TRIGGER waiver_signatures_keep_their_words BEFORE UPDATE ON waiver_signat
     SELECT RAISE(ABORT, 'a signed waiver is never changed');
 END;
 
-CREATE TRIGGER waiver_decisions_keep_their_words BEFORE UPDATE ON waiver_decisions BEGIN
-    SELECT RAISE(ABORT, 'a decision is never changed');
-END;
-
 CREATE TRIGGER consents_keep_their_words BEFORE UPDATE ON consents BEGIN
     SELECT RAISE(ABORT, 'a consent is never changed');
 END;
@@ -1227,3 +1231,23 @@ CREATE VIEW member_words AS WITH
         FROM folded4
     )
 SELECT member_id, names || ' ' || phone AS words FROM folded5;
+
+CREATE TRIGGER members_keep_former_names AFTER UPDATE OF username, screen_name, real_name, email, phone ON members
+WHEN NOT EXISTS (SELECT 1 FROM erasures WHERE member_id = NEW.member_id) BEGIN
+    INSERT OR IGNORE INTO former_names (member_id, kind, word)
+    SELECT OLD.member_id, f.kind, f.word
+    FROM (SELECT 'name' AS kind, OLD.username AS word, NEW.username AS now
+          UNION ALL SELECT 'name', OLD.screen_name, NEW.screen_name
+          UNION ALL SELECT 'name', OLD.real_name, NEW.real_name
+          UNION ALL SELECT 'email', OLD.email, NEW.email
+          UNION ALL SELECT 'phone', OLD.phone, NEW.phone) f
+    WHERE f.word <> '' AND f.word IS NOT f.now;
+    -- Whoever keeps changing names fills no disk.
+    DELETE FROM former_names WHERE member_id = OLD.member_id AND name_id <=
+        (SELECT name_id FROM former_names WHERE member_id = OLD.member_id ORDER BY name_id DESC LIMIT 1 OFFSET 100);
+END;
+
+CREATE TRIGGER waiver_decisions_keep_their_words
+BEFORE UPDATE OF decision_id, signature_id, may_fly, decided_by, decided_at ON waiver_decisions BEGIN
+    SELECT RAISE(ABORT, 'a decision is never changed');
+END;

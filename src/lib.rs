@@ -91,6 +91,7 @@
 pub mod api;
 mod app;
 pub mod auth;
+mod bounded;
 pub mod cli;
 pub mod clock;
 pub mod config;

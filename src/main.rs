@@ -8,13 +8,18 @@ fn main() -> ExitCode {
     tunneldesk::cli::main(std::env::args_os())
 }
 
-/// Sets the mask of new files, and two things in glibc. Memory: blocks of 1 MB and more (a password hash takes 19 MB) go back to
+/// Sets the mask of new files, turns off dumps of memory, which holds keys and what they seal, and sets two things in glibc. Memory: blocks of 1 MB and more (a password hash takes 19 MB) go back to
 /// the system when they are freed, which malloc by itself would stop doing; smaller blocks stay, because getting pages again
 /// takes a third of the time of a document. Name service: a static glibc crashes where `nsswitch.conf` names a module that it
 /// would have to load, so only the built-in ones are used.
 fn configure_libc() {
-    // SAFETY: sets this process's mask. New files (database, key, demo secrets) are readable by their owner alone.
-    unsafe { libc::umask(0o077) };
+    // SAFETY: sets this process's mask and limits. New files (database, key, demo secrets) are readable by their owner alone;
+    // no dump is written, and no other process of the user may read the memory.
+    unsafe {
+        libc::umask(0o077);
+        libc::setrlimit(libc::RLIMIT_CORE, &libc::rlimit { rlim_cur: 0, rlim_max: 0 });
+        libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
+    }
     #[cfg(target_env = "gnu")]
     {
         const KEPT_BYTES_MAX: i32 = 1024 * 1024;

@@ -123,11 +123,11 @@ pub(crate) fn unlock(cx: &Change, member_id: i64) -> Result<ClearedLimits, Failu
 /// Erases a member from the database. The caller has already searched the texts of other members that mention the
 /// member. Audited. 403 for an account with a staff role: the role is removed first.
 pub(crate) fn erase(cx: &Change, leaving: &Leaving) -> Result<(), Failure> {
-    let account = members::find_account_by_id(cx.tx, leaving.member_id)?.ok_or_else(Failure::not_found)?;
+    let account = members::find_account_by_id(cx.tx, leaving.person.member_id)?.ok_or_else(Failure::not_found)?;
     if account.role != Role::Member {
         return Err(Failure::not_allowed());
     }
-    cx.record("member.erased", &Subject::Member(leaving.member_id), &Detail::none())?;
+    cx.record("member.erased", &Subject::Member(leaving.person.member_id), &Detail::none())?;
     erasure::forget(cx.site, cx.tx, leaving, cx.now())
 }
 

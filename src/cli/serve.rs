@@ -64,7 +64,7 @@ pub(super) struct Serve {
 /// The jobs that run while the database takes writes.
 struct Jobs {
     until_dropped: Vec<mpsc::Sender<()>>,
-    sending: jobs::outbox::OutboxThread,
+    sending: jobs::outbox::OutboxThreads,
     replicating: Option<ReplicationThread>,
 }
 

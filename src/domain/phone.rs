@@ -87,6 +87,18 @@ fn with_plus(number: &str) -> Option<Cow<'_, str>> {
     abroad.or_else(|| number.starts_with(['+', '\u{ff0b}']).then_some(Cow::Borrowed(number)))
 }
 
+/// The ways in which people write a stored number, as digits alone: with the international prefix or the calling code, as it
+/// is dialled in its country, or both at once as in `+41 (0)44`.
+pub(crate) fn spellings(number: &str) -> Vec<String> {
+    let whole: String = number.chars().filter(char::is_ascii_digit).collect();
+    let Ok(parsed) = phonenumber::parse(None, number) else { return vec![whole] };
+    let code = parsed.country().code().to_string();
+    let national = whole.strip_prefix(&code).unwrap_or(&whole).to_owned();
+    let mut ways = vec![format!("{INTERNATIONAL}{whole}"), format!("0{national}"), format!("{code}0{national}")];
+    ways.extend([format!("{INTERNATIONAL}{code}0{national}"), whole, national]);
+    ways
+}
+
 fn stored(number: &PhoneNumber) -> String {
     number.format().mode(Mode::E164).to_string()
 }

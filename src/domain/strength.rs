@@ -26,6 +26,10 @@ const SUBSTITUTES: [(char, &str); 12] = [
     ('x', "%"),
     ('z', "2"),
 ];
+/// A shorter word may mean anything.
+const WORD_CHARS_MIN: usize = 5;
+/// Words of zxcvbn's dictionaries take fewer guesses.
+const UNCOMMON_GUESSES: u64 = 100_000;
 /// Shorter parts of a name are ignored.
 const PART_CHARS_MIN: usize = 3;
 
@@ -36,6 +40,11 @@ pub(crate) fn judge(password: &str, words: &[&str]) -> Result<(), Text> {
         return Ok(());
     }
     Err(Text::new("field.password_weak").followed_by(estimate.feedback().map(advice).unwrap_or_default()))
+}
+
+/// Whether a word is one that many people use or have as a name: a dictionary has it, or it is as short as one.
+pub(crate) fn is_common(word: &str) -> bool {
+    word.chars().count() < WORD_CHARS_MIN || zxcvbn::zxcvbn(&judged_part(word), &[]).guesses() < UNCOMMON_GUESSES
 }
 
 /// The start of a password, in a form that is judged within five milliseconds: where the substitutes have too many

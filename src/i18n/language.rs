@@ -136,6 +136,16 @@ impl Language {
         Language::AT_KIOSK.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
     }
 
+    /// The language that most people of a country (ISO 3166-1 alpha-2) read, among those of the whole product.
+    pub(crate) fn of_country(code: &str) -> Language {
+        match code {
+            "DE" | "AT" | "CH" | "LI" => Language::German,
+            "FR" | "BE" | "LU" | "MC" => Language::French,
+            "ES" | "MX" | "AR" | "CL" | "CO" | "PE" | "UY" => Language::Spanish,
+            _ => Language::English,
+        }
+    }
+
     /// The tags that [`Language::of_member`] knows, for the text of a refusal.
     pub(crate) fn member_tags() -> String {
         TAGS.join(", ")

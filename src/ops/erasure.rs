@@ -1,14 +1,16 @@
 //! Erasure of members: from every row, from the texts of other members, and from the bytes of the file. A tombstone beside
 //! the backups keeps a restored one from bringing the member back.
 
+use crate::domain::mention::{Person, Terms};
 use crate::http::failure::Failure;
+use crate::i18n::language::{Language, Text};
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::{self, Progress, tombstones};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::queries::erasure::{self, Tombstone};
-use crate::store::queries::mentions::{self, Change as Mention, TABLES};
-use crate::store::tables::members;
+use crate::store::queries::mentions::{self, Change as Mention, Search};
+use crate::store::tables::{members, tunnels};
 use std::path::{Path, PathBuf};
 
 /// Rows that one read looks at, so that it stays short.
@@ -16,14 +18,14 @@ const ROWS_AT_ONCE: i64 = 20_000;
 /// A restored file may lack the members of its last days. Larger numbers than it can have given are passed over: they would use
 /// up the numbers of its next members.
 const MEMBERS_AHEAD_MAX: i64 = 1_000_000;
-/// Replaces the member's name in texts of other members.
-const ERASED_NAME: &str = "[erased]";
 
 /// A member who is to be erased, with the texts of others that speak of the member.
 #[derive(Debug)]
 pub(crate) struct Leaving {
-    pub member_id: i64,
+    pub person: Person,
     mentions: Vec<Mention>,
+    /// The word that stands in for the person, in the site's language.
+    stand_in: String,
 }
 
 /// Erases a member from the rows of the site. [`rebuild`] erases the bytes. `erased_at`: the moment of the first erasure.
@@ -31,28 +33,46 @@ pub(crate) fn forget(site: &Site, tx: &Write, leaving: &Leaving, erased_at: i64)
     for mention in &leaving.mentions {
         mentions::change(tx, mention)?;
     }
-    erasure::erase(tx, &site.keys, leaving.member_id, erased_at)?;
-    tracing::info!(member_id = leaving.member_id, "a member is erased");
+    erasure::erase(tx, &site.keys, &leaving.person, erased_at, &leaving.stand_in)?;
+    tracing::info!(member_id = leaving.person.member_id, "a member is erased");
     Ok(())
 }
 
-/// Finds the name of a member in the texts of other members. Takes long, so it comes before the change that erases the member,
-/// and reads a part at a time.
+/// Finds mentions of a member in every text that is declared as searched. Takes long, so it comes before the change that
+/// erases the member, and reads a part at a time.
 pub(crate) fn find_mentions(site: &Site, member_id: i64, progress: &mut Progress) -> Result<Leaving, Failure> {
     let person = site.store.read(|tx| Ok(erasure::find_person(tx, member_id)?))?.ok_or_else(Failure::not_found)?;
-    let (names, mut mentions) = (person.widely(), Vec::new());
-    for table in TABLES.iter().filter(|_| !names.is_empty()) {
-        let (mut from, last) = (0, site.store.read(|tx| Ok(mentions::last(tx, *table)?))?);
-        while from < last {
-            let to = from + ROWS_AT_ONCE;
-            mentions.extend(site.store.read(|tx| Ok(mentions::list(tx, *table, from, to, &names, ERASED_NAME)?))?);
+    let stand_in = stand_in(site)?;
+    let mentions = search(site, &person.widely(), &stand_in, progress)?;
+    Ok(Leaving { person, mentions, stand_in })
+}
+
+fn search(site: &Site, terms: &Terms, stand_in: &str, progress: &mut Progress) -> Result<Vec<Mention>, Failure> {
+    let search = Search { keys: &site.keys, terms, stand_in };
+    let mut mentions = Vec::new();
+    for table in mentions::tables() {
+        let all = site.store.read(|tx| Ok(mentions::count(tx, table)?))?;
+        let (mut after, mut done) = (None, 0);
+        loop {
+            let (found, last) =
+                site.store.read(|tx| Ok(mentions::list(tx, &search, table, after.as_ref(), ROWS_AT_ONCE)?))?;
             site.store.release();
-            progress("looking for the name", to.min(last) as u64, last as u64);
-            from = to;
+            mentions.extend(found);
+            if last.is_none() {
+                break;
+            }
+            (after, done) = (last, (done + ROWS_AT_ONCE).min(all));
+            progress("looking for the name", done as u64, all as u64);
         }
     }
+    Ok(mentions)
+}
+
+/// The word that stands in for an erased person, in the language of the tunnel's country.
+fn stand_in(site: &Site) -> Result<String, Failure> {
+    let country = site.store.read(|tx| Ok(tunnels::find_own_country(tx)?))?;
     site.store.release();
-    Ok(Leaving { member_id, mentions })
+    Ok(Language::of_country(&country.unwrap_or_default()).say(&Text::new("erased.person")))
 }
 
 /// Erases the members of these tombstones again in a database that came from a backup. Returns how many it still had.

@@ -323,6 +323,8 @@ fn check_version(version: i32) -> Result<(), String> {
 #[macro_use]
 pub mod engine;
 
+#[macro_use]
+pub mod personal;
 pub mod queries;
 pub mod tables;
 #[cfg(test)]

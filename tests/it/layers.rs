@@ -42,6 +42,7 @@ const RULES: &[Rule] = &[
             "ops/standby/",
             "i18n/language.rs",
             "http/reply.rs",
+            "store/queries/mentions.rs",
             "store/queries/personal_data/mod.rs",
             "store/tables/history.rs",
             "store/tables/outbox.rs",
@@ -91,6 +92,7 @@ const RULES: &[Rule] = &[
     Rule {
         words: &["Instant"],
         only_in: &[
+            "bounded.rs",
             "clock.rs",
             "server/",
             "site/hashing.rs",
@@ -135,7 +137,7 @@ const MATRIX: &[(&str, &[&str])] = &[
     ("routes",    &["web", "api", "auth", "http", "site"]),
     ("web",       &["jobs", "app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("api",       &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
-    ("jobs",      &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "config", "keys", "clock", "files"]),
+    ("jobs",      &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "config", "keys", "clock", "bounded", "files"]),
     ("demo",      &["app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "keys", "clock", "files"]),
     ("app",       &["ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("ops",       &["auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock", "files"]),
@@ -151,6 +153,7 @@ const MATRIX: &[(&str, &[&str])] = &[
     ("i18n",      &[]),
     ("keys",      &["files"]),
     ("clock",     &[]),
+    ("bounded",   &[]),
     ("files",     &[]),
 ];
 

@@ -8,6 +8,7 @@ use crate::cli::{CommandError, CommandResult, done, failed, nothing, refused, sh
 use crate::domain::role::Role;
 use crate::ops::erasure;
 use crate::site::Site;
+use crate::store::personal;
 use crate::store::queries::{erasure as erasures, personal_data};
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -45,18 +46,21 @@ impl Export {
     pub(crate) fn run(&self, site: &Site, streams: &mut Streams) -> CommandResult {
         let member_id = find(site, &self.name)?.member_id;
         let (mut parts, mut hidden, mut stays) = (Map::new(), Vec::new(), Map::new());
-        for data_set in personal_data::DATA_SETS {
-            let rows = site.store.read(|tx| Ok(personal_data::rows(tx, &site.keys, data_set, member_id)?))?;
+        for (table, rows) in personal_data::data_sets() {
+            let found = site.store.read(|tx| Ok(personal_data::rows(tx, &site.keys, (table, rows), member_id)?))?;
             site.store.release();
-            parts.insert(data_set.name.to_owned(), json!(rows));
-            hidden.extend(
-                data_set.hidden().map(|(column, why)| json!({ "part": data_set.name, "column": column, "why": why })),
-            );
-            stays.extend(data_set.kept_because().map(|why| (data_set.name.to_owned(), Value::from(why))));
+            parts.insert(rows.part.to_owned(), json!(found));
+            let not_shown = personal_data::hidden(table, rows).into_iter();
+            hidden.extend(not_shown.map(|(column, why)| json!({ "part": rows.part, "column": column, "why": why })));
+            stays.extend(rows.kept_because().map(|why| (rows.part.to_owned(), Value::from(why))));
         }
+        let kept: Vec<Value> = personal::kept_columns()
+            .map(|(table, column, why, how_long)| json!({ "table": table, "column": column, "why": why, "kept": how_long }))
+            .collect();
         let whole = json!({
             "member_id": member_id, "site_id": &*site.site_id, "exported_at": site.now(), "held": parts,
             "not_shown": hidden, "stays_after_an_erasure": stays,
+            "columns_kept_after_an_erasure": kept,
         });
         let text = serde_json::to_string_pretty(&whole).map_err(|e| failed(e.to_string()))? + "\n";
         (streams.part)(&text).map_err(|e| failed(format!("cannot write the result: {e}")))?;

@@ -1,6 +1,7 @@
 //! Mails over SMTP. One connection serves all waiting mails.
 
 use super::transport::{Delivery, Trouble, error_line};
+use crate::bounded::{self, Exchange};
 use crate::clock::system_time;
 use crate::config::{Mail, Security};
 use lettre::address::Address;
@@ -11,10 +12,15 @@ use lettre::transport::smtp::client::{Certificate, CertificateStore, SmtpConnect
 use lettre::transport::smtp::commands::{Data, Mail as MailFrom, Rcpt, Rset};
 use lettre::transport::smtp::extension::{ClientId, MailBodyParameter, MailParameter};
 use lettre::transport::smtp::{Error, response::Response};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 /// The greatest time for each reply of the server.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(20);
+/// The greatest time for all of the conversation about one mail.
+const CONVERSATION_TIME_MAX: Duration = Duration::from_secs(60);
+/// The most that a server may say about one mail, with its certificates.
+const CONVERSATION_BYTES_MAX: u64 = 256 * 1024;
 /// The reply code of a server that shuts down.
 const SHUTTING_DOWN: u16 = 421;
 
@@ -24,6 +30,8 @@ pub(super) struct Mailer {
     hello: ClientId,
     tls: Option<TlsParameters>,
     connection: Option<SmtpConnection>,
+    /// The limits of the conversation about the mail that is being sent.
+    exchange: Exchange,
     tagged: bool,
 }
 
@@ -40,15 +48,17 @@ impl Mailer {
         };
         // The name of a domain goes over the wire in ASCII (RFC 5321 2.3.5), also to servers without SMTPUTF8.
         let hello = ClientId::Domain(from.email.domain().to_owned());
-        Ok(Mailer { settings: settings.clone(), from, hello, tls, connection: None, tagged })
+        let exchange = Exchange::begin(CONVERSATION_TIME_MAX, CONVERSATION_BYTES_MAX);
+        Ok(Mailer { settings: settings.clone(), from, hello, tls, connection: None, exchange, tagged })
     }
 
     pub(super) fn send(&mut self, delivery: &Delivery) -> Result<(), Trouble> {
         let to = address(delivery.recipient)?;
         let message = self.compose(delivery, to.clone())?;
+        self.exchange.begin_next(CONVERSATION_TIME_MAX, CONVERSATION_BYTES_MAX);
         let mut connection = match self.connection.take().and_then(alive) {
             Some(connection) => connection,
-            None => self.connect().map_err(|e| unreachable(e, false))?,
+            None => self.connect()?,
         };
         let offered = offer(&mut connection, &self.from.email, to, &message);
         // After a refusal and RSET the connection serves the next message; after any other failure its state is unknown.
@@ -69,10 +79,22 @@ impl Mailer {
         }
     }
 
-    fn connect(&self) -> Result<SmtpConnection, Error> {
+    /// Connects by way of a relay, because the library reads a line of any length for as long as bytes come.
+    fn connect(&mut self) -> Result<SmtpConnection, Trouble> {
+        let lost = |e: std::io::Error| Trouble::Unreachable {
+            error: error_line(format!("{}:{} is not reached: {e}", self.settings.host, self.settings.port)),
+            offered: false,
+        };
+        let server = dial(&self.settings.host, self.settings.port).map_err(lost)?;
+        // A relay has the exchange of its connection: one that was given up ends by its own.
+        self.exchange = Exchange::begin(CONVERSATION_TIME_MAX, CONVERSATION_BYTES_MAX);
+        let relay = bounded::relay(server, self.exchange.clone()).map_err(lost)?;
+        self.greet(relay).map_err(|e| unreachable(e, false))
+    }
+
+    fn greet(&self, relay: SocketAddr) -> Result<SmtpConnection, Error> {
         let wrapped = self.tls.as_ref().filter(|_| self.settings.security == Security::Tls);
-        let server = (self.settings.host.as_str(), self.settings.port);
-        let mut connection = SmtpConnection::connect(server, Some(REPLY_TIME_MAX), &self.hello, wrapped, None)?;
+        let mut connection = SmtpConnection::connect(relay, Some(REPLY_TIME_MAX), &self.hello, wrapped, None)?;
         if let (Security::StartTls, Some(tls)) = (self.settings.security, &self.tls) {
             connection.starttls(tls, &self.hello)?;
         }
@@ -117,6 +139,17 @@ impl Mailer {
     pub(super) fn provider_id(&self, id: &str) -> String {
         message_id(&self.from, id)
     }
+}
+
+fn dial(host: &str, port: u16) -> std::io::Result<TcpStream> {
+    let mut last = std::io::Error::from(std::io::ErrorKind::NotFound);
+    for address in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, REPLY_TIME_MAX) {
+            Ok(stream) => return Ok(stream),
+            Err(e) => last = e,
+        }
+    }
+    Err(last)
 }
 
 fn message_id(from: &Mailbox, id: &str) -> String {

@@ -1,4 +1,5 @@
-//! The outbox: sends waiting messages on a thread of its own, so that no request waits for a mail server.
+//! The outbox: sends waiting messages on threads of their own, so that no request waits for a mail server, and no short
+//! message either.
 //!
 //! The outcome of a message is recorded after the server accepted it. A crash in between sends the message twice and
 //! never loses it; both copies have the same Message-ID. While outcomes cannot be recorded, on a full disk for example,
@@ -85,7 +86,7 @@ impl OutboxSender {
     }
 
     /// Sends rounds until the sender of `stop` is dropped: at once when a message is queued, otherwise when one is due.
-    fn work_until_stopped(&mut self, stop: &Receiver<()>) {
+    fn work_until_stopped(&mut self, place: usize, stop: &Receiver<()>) {
         let signal = self.site.store.outbox_signal().clone();
         let mut busy = Instant::now();
         loop {
@@ -102,11 +103,24 @@ impl OutboxSender {
             }
             select! {
                 recv(stop) -> _ => break,
-                recv(signal.receiver()) -> _ => busy = Instant::now(),
+                recv(signal.receiver(place)) -> _ => busy = Instant::now(),
                 default(wait) => {}
             }
         }
         self.disconnect();
+    }
+
+    /// A sender for each channel; one without a channel where none is configured.
+    fn one_per_channel(mut self) -> Vec<OutboxSender> {
+        let others = self.channels.split_off(self.channels.len().min(1));
+        let mut senders = Vec::new();
+        for channel in others {
+            let (name, url) = (self.name.clone(), self.url.clone());
+            let site = self.site.for_another_thread();
+            senders.push(OutboxSender { site, name, url, channels: vec![channel], unrecorded: Vec::new() });
+        }
+        senders.insert(0, self);
+        senders
     }
 
     /// Closes all connections.
@@ -249,33 +263,37 @@ impl ChannelSender {
     }
 }
 
-/// The thread of the outbox.
-pub struct OutboxThread {
+/// The threads of the outbox, one for each channel: a mail server that hangs keeps no short message.
+pub struct OutboxThreads {
     stop: crossbeam_channel::Sender<()>,
     ended: Receiver<()>,
 }
 
-/// Starts the thread. The error is one line that says what to do.
-pub fn start(site: &Site) -> Result<OutboxThread, String> {
-    let (site, mut sender) = (site.for_another_thread(), OutboxSender::new(site.for_another_thread())?);
+/// Starts the threads. The error is one line that says what to do.
+pub fn start(site: &Site) -> Result<OutboxThreads, String> {
+    let senders = OutboxSender::new(site.for_another_thread())?.one_per_channel();
     let (stop, stopped) = bounded(0);
     let (end, ended) = bounded::<()>(0);
-    let work = move || {
-        while panics(&site, || sender.work_until_stopped(&stopped)) {
-            sender.disconnect();
-            sender.site.store.release();
-            if stopped.recv_timeout(FAULT_PAUSE) != Err(crossbeam_channel::RecvTimeoutError::Timeout) {
-                break;
+    for (place, mut sender) in senders.into_iter().enumerate() {
+        let (site, stopped, end) = (site.for_another_thread(), stopped.clone(), end.clone());
+        let work = move || {
+            while panics(&site, || sender.work_until_stopped(place, &stopped)) {
+                sender.disconnect();
+                sender.site.store.release();
+                if stopped.recv_timeout(FAULT_PAUSE) != Err(crossbeam_channel::RecvTimeoutError::Timeout) {
+                    break;
+                }
             }
-        }
-        drop(end);
-    };
-    let spawned = std::thread::Builder::new().name("outbox".to_owned()).spawn(work);
-    spawned.map(|_| OutboxThread { stop, ended }).map_err(|e| format!("cannot start a thread: {e}"))
+            drop(end);
+        };
+        let spawned = std::thread::Builder::new().name("outbox".to_owned()).spawn(work);
+        spawned.map_err(|e| format!("cannot start a thread: {e}"))?;
+    }
+    Ok(OutboxThreads { stop, ended })
 }
 
-impl OutboxThread {
-    /// Stops the thread; waits up to `STOP_TIME_MAX` for the message that is being sent, and for its outcome.
+impl OutboxThreads {
+    /// Stops the threads; waits up to `STOP_TIME_MAX` for the messages that are being sent, and for their outcomes.
     pub fn stop(self) {
         drop(self.stop);
         _ = self.ended.recv_timeout(STOP_TIME_MAX);

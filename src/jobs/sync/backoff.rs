@@ -7,6 +7,8 @@ use std::time::Duration;
 /// the last.
 const FIRST_MILLIS: u64 = 2_000;
 const LAST_MILLIS: u64 = 15 * 60_000;
+/// The longest wait for room: sending goes on within 10 seconds after there is some.
+const ROOM_WAIT_MAX: Duration = Duration::from_secs(8);
 /// The longest wait that a receiver may request.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 3600);
 
@@ -15,6 +17,11 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 3600);
 pub(super) fn wait(misses: i64, asked: Option<Duration>) -> Duration {
     let jitter = Duration::from_millis(below(bound(misses)));
     asked.map_or(jitter, |asked| asked.min(RETRY_AFTER_MAX) + jitter)
+}
+
+/// The wait before a receiver that has no room is asked again.
+pub(super) fn wait_for_room(misses: i64) -> Duration {
+    wait(misses, None).min(ROOM_WAIT_MAX)
 }
 
 fn bound(misses: i64) -> u64 {
@@ -49,6 +56,12 @@ mod tests {
             assert!(waits.iter().all(|wait| *wait < bound));
             assert!(waits.iter().any(|wait| *wait < bound / 4) && waits.iter().any(|wait| *wait > bound / 4 * 3));
         }
+    }
+
+    #[test]
+    fn a_receiver_without_room_is_asked_again_within_seconds() {
+        assert!((1..80).all(|misses| wait_for_room(misses) <= Duration::from_secs(8)));
+        assert!((0..200).any(|_| wait_for_room(30) == Duration::from_secs(8)), "and not without a pause");
     }
 
     #[test]

@@ -96,7 +96,10 @@ impl Uploader {
         let lock = self.lock.clone();
         let _guard = lock.lock_within(LOCK_WAIT_MAX).ok_or(BUSY)?;
         let text = |trouble| match trouble {
-            Trouble::Later { error, .. } | Trouble::Refused(error) | Trouble::TooLarge(error) => error,
+            Trouble::Later { error, .. }
+            | Trouble::Full(error)
+            | Trouble::Refused(error)
+            | Trouble::TooLarge(error) => error,
             Trouble::OutOfPosition(position) => format!("the receiver goes on from {}", position.seq),
         };
         let mut state = self.ready().map_err(text)?;
@@ -120,8 +123,14 @@ impl Uploader {
         }
         if !self.asked {
             let nothing = Batch::of(self.source.site_id(), state.held, &[]);
-            if let Some(position) = self.upstream.ask(&nothing)? {
-                state = self.follow(state, position)?;
+            match self.upstream.ask(&nothing)? {
+                Some(position) => state = self.follow(state, position)?,
+                None if state.held > 0 && self.upstream.keeps_rows() => tracing::warn!(
+                    taken = state.held,
+                    "the receiver has none of the rows that it took; if nobody read them there, `tunneldesk sync --rewind 0` \
+                     sends all of them again"
+                ),
+                None => {}
             }
             self.asked = true;
         }
@@ -310,9 +319,10 @@ impl Uploader {
 
     /// Records a failed attempt, logs a new reason once, and returns the wait.
     fn miss(&mut self, trouble: Trouble) -> Step {
+        let is_full = matches!(trouble, Trouble::Full(_));
         let (error, asked) = match trouble {
             Trouble::Later { error, wait } => (error, wait),
-            Trouble::Refused(error) | Trouble::TooLarge(error) => (error, None),
+            Trouble::Refused(error) | Trouble::TooLarge(error) | Trouble::Full(error) => (error, None),
             Trouble::OutOfPosition(position) => (format!("the receiver goes on from {}", position.seq), None),
         };
         self.asked = false;
@@ -330,6 +340,6 @@ impl Uploader {
             tracing::warn!(cause, "the state of the sync was not written");
         }
         self.trouble = error;
-        Step::Wait(backoff::wait(self.misses, asked))
+        Step::Wait(if is_full { backoff::wait_for_room(self.misses) } else { backoff::wait(self.misses, asked) })
     }
 }

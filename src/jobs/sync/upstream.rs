@@ -14,6 +14,11 @@ pub trait Upstream {
     /// Sends a batch, and returns the receiver's position afterwards.
     fn offer(&mut self, batch: &Batch) -> Result<Position, Trouble>;
 
+    /// Whether a receiver without rows is one that lost them: it keeps what it takes, and reports its position.
+    fn keeps_rows(&self) -> bool {
+        false
+    }
+
     /// Closes idle connections.
     fn disconnect(&mut self) {}
 }
@@ -36,6 +41,8 @@ pub enum Trouble {
     TooLarge(String),
     /// The receiver expects the rows after another position.
     OutOfPosition(Position),
+    /// The receiver answers, and has no room: it is asked again soon, because somebody may make room at any time.
+    Full(String),
     /// The receiver accepts no batch now, or the outcome of this batch is unknown.
     Later {
         /// The reason, in one line.

@@ -2,27 +2,28 @@
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-/// A signal that is remembered while no receiver waits.
+/// The senders that are woken: one for mails and one for short messages.
+pub(crate) const SENDERS: usize = 2;
+
+/// A signal to each sender, which is remembered while that sender does not wait.
 #[derive(Clone)]
-pub(crate) struct OutboxSignal {
-    ring: Sender<()>,
-    rung: Receiver<()>,
-}
+pub(crate) struct OutboxSignal([(Sender<()>, Receiver<()>); SENDERS]);
 
 impl Default for OutboxSignal {
     fn default() -> OutboxSignal {
-        let (ring, rung) = bounded(1);
-        OutboxSignal { ring, rung }
+        OutboxSignal(std::array::from_fn(|_| bounded(1)))
     }
 }
 
 impl OutboxSignal {
     pub(crate) fn notify(&self) {
-        // A full channel: the signal is pending already.
-        _ = self.ring.try_send(());
+        for (ring, _) in &self.0 {
+            // A full channel: the signal is pending already.
+            _ = ring.try_send(());
+        }
     }
 
-    pub(crate) fn receiver(&self) -> &Receiver<()> {
-        &self.rung
+    pub(crate) fn receiver(&self, sender: usize) -> &Receiver<()> {
+        &self.0[sender % SENDERS].1
     }
 }

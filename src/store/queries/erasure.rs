@@ -1,21 +1,22 @@
 //! Erases a person. Rows that others rely on stay without the name: payments (the books must be kept), logbook entries
 //! and signatures (other members' levels depend on them), bookings and their history (the partner's).
-//! [`super::personal_data`] lists all data sets; a tombstone keeps the number, so that the person is erased from a
-//! restored backup too.
+//! The tables declare what becomes of each column: see [`crate::store::personal`]. A tombstone keeps the number, so that
+//! the person is erased from a restored backup too.
 //!
 //! Overwritten values stay readable in the free space of pages and in the WAL: SQLite's `secure_delete` clears what it
 //! deletes, and not the copies that it left when it moved cells. So the database is rewritten (`VACUUM`) afterwards,
 //! and the WAL truncated.
 
-use super::mentions;
-use super::personal_data::{DATA_SETS, ErasurePolicy};
+use super::mentions::{self, Search};
+use super::personal_data;
 use crate::domain::entry::Status;
 use crate::domain::local_time::TimeZone;
 use crate::domain::mention::Person;
 use crate::keys::{Keys, Purpose, hex, random};
 use crate::store::engine::columns::row;
 use crate::store::engine::{data_dir, wal_mark};
-use crate::store::tables::{members, sessions, skills, tunnels};
+use crate::store::personal::Fate;
+use crate::store::tables::{former_names, members, sessions, skills, tunnels};
 use crate::store::{Read, Store, Write};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Result, ToSql, named_params};
@@ -65,12 +66,16 @@ pub(crate) fn forget_name(tx: &Write, member_id: i64, name: &str) -> Result<usiz
                                   real_name = iif(real_name = :name, username, real_name), updated_at = :now
                WHERE member_id = :id AND :name <> ''"
     );
-    tx.run(sql, named_params! {":id": member_id, ":name": name, ":now": tx.now()})
+    let changed = tx.run(sql, named_params! {":id": member_id, ":name": name, ":now": tx.now()})?;
+    former_names::delete(tx, member_id, name)?;
+    Ok(changed)
 }
 
 /// Erases a member: deletes the data that are only about the person, and closes the account under a name made of its
-/// number, which is returned. `erased_at`: the moment of the first erasure.
-pub fn erase(tx: &Write, keys: &Keys, member_id: i64, erased_at: i64) -> Result<String> {
+/// number, which is returned. `erased_at`: the moment of the first erasure; `stand_in` replaces the names in texts of others
+/// that are near the person.
+pub(crate) fn erase(tx: &Write, keys: &Keys, person: &Person, erased_at: i64, stand_in: &str) -> Result<String> {
+    let member_id = person.member_id;
     // The random part makes sure that no member has this name.
     let name = format!("erased-{member_id}-{}", hex(&random::<4>()));
     let sql = sql!(
@@ -80,19 +85,19 @@ pub fn erase(tx: &Write, keys: &Keys, member_id: i64, erased_at: i64) -> Result<
     tx.run(sql, (member_id, erased_at))?;
     sessions::delete_of_member(tx, member_id, None)?;
     withdraw(tx, member_id)?;
-    if let Some(person) = find_person(tx, member_id)? {
-        mentions::forget_near(tx, member_id, &person, &name)?;
-    }
+    mentions::forget_near(tx, &Search { keys, terms: &person.closely(), stand_in }, member_id)?;
     let (now, nothing) = (tx.now(), keys.seal(Purpose::Callback, b""));
     let values: [(&str, &dyn ToSql); 4] =
         [(":id", &member_id), (":name", &name), (":now", &now), (":nothing", &nothing)];
-    for data_set in DATA_SETS {
-        let sql = match data_set.erasure_policy {
-            ErasurePolicy::Delete => format!("DELETE FROM {} WHERE {}", data_set.table, data_set.condition),
-            ErasurePolicy::Overwrite(sets, _) => {
-                format!("UPDATE {} SET {sets} WHERE {}", data_set.table, data_set.condition)
-            }
-            ErasurePolicy::Keep(_) => continue,
+    for (table, rows) in personal_data::data_sets() {
+        let (table_name, condition) = (table.name, rows.condition);
+        let sql = match rows.fate {
+            Fate::Deleted => format!("DELETE FROM {table_name} WHERE {condition}"),
+            Fate::Emptied(also, _) => match personal_data::assignments(table, also) {
+                sets if sets.is_empty() => continue,
+                sets => format!("UPDATE {table_name} SET {sets} WHERE {condition}"),
+            },
+            Fate::Kept(_) | Fate::Others(_) => continue,
         };
         let used: Vec<(&str, &dyn ToSql)> = values.into_iter().filter(|(value, _)| sql.contains(value)).collect();
         tx.run(&sql, &*used)?;
@@ -114,12 +119,44 @@ fn withdraw(tx: &Write, member_id: i64) -> Result<()> {
     Ok(())
 }
 
-columns! { Person in "" { username, screen_name, real_name, email, phone } }
+row! {
+    struct Names {
+        username: String,
+        screen_name: String,
+        real_name: String,
+        email: String,
+        phone: String,
+    }
+}
 
-/// The names of a member.
+/// What a member is and was called. An address or a telephone number that another member has too is not the person's alone.
 pub(crate) fn find_person(tx: &Read, member_id: i64) -> Result<Option<Person>> {
-    let sql = sql!("SELECT ", Person::COLUMNS, " FROM members WHERE member_id = ?1");
-    tx.find(sql, [member_id])
+    let sql = sql!("SELECT ", Names::COLUMNS, " FROM members WHERE member_id = ?1");
+    let Some(Names { username, screen_name, real_name, email, phone }) = tx.find(sql, [member_id])? else {
+        return Ok(None);
+    };
+    let former = |kind| former_names::list(tx, member_id, kind);
+    let names: Vec<String> = [username, screen_name, real_name].into_iter().chain(former("name")?).collect();
+    let is_another_s = sql!(
+        "SELECT EXISTS (SELECT 1 FROM members WHERE email = :word AND :word <> '' AND member_id <> :id)
+                OR EXISTS (SELECT 1 FROM members WHERE phone = :word AND :word <> '' AND member_id <> :id)
+                OR EXISTS (SELECT 1 FROM members WHERE :word IN (username, screen_name, real_name) AND member_id <> :id)"
+    );
+    let is_shared = |word: &str| tx.get::<bool>(is_another_s, named_params! {":word": word, ":id": member_id});
+    let (mut shared, mut addresses, mut phones) = (Vec::new(), Vec::new(), Vec::new());
+    for name in &names {
+        if !name.contains(char::is_whitespace) && is_shared(name)? {
+            shared.push(name.to_lowercase());
+        }
+    }
+    for (all, now, kind) in [(&mut addresses, email, "email"), (&mut phones, phone, "phone")] {
+        for word in std::iter::once(now).chain(former(kind)?).filter(|word| !word.is_empty()) {
+            if !is_shared(&word)? {
+                all.push(word);
+            }
+        }
+    }
+    Ok(Some(Person { member_id, names, addresses, phones, shared }))
 }
 
 /// When a member was erased.

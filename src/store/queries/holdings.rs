@@ -1,8 +1,17 @@
 //! The levels that members hold, and the trainings that their currency depends on.
 
 use crate::domain::catalogue::{Catalogue, LevelKey};
+use crate::store::personal::{CATALOGUE, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "holdings",
+    "",
+    &[not_personal("cat_group", CATALOGUE), not_personal("cat_id", CATALOGUE), not_personal("track", CATALOGUE)],
+    &[Rows::kept("levels", "member_id = :id", "derived from entries, which stay")],
+)];
 
 row! {
     /// A level that a member holds, or that is certified.

@@ -2,8 +2,12 @@
 //! partial hours or days at the ends of a span are summed from the rows, so that every result is exact.
 
 use super::reports::{self, Booked};
+use crate::store::personal::{OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::nobodys("event_days", &[not_personal("event", OUR_WORD)])];
 
 const HOUR_SECONDS: i64 = 3600;
 /// A day in UTC.

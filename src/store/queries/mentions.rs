@@ -1,106 +1,162 @@
-//! Mentions of a person's name in free texts: comments in logbooks, notices, messages of the contact form, and notes of
-//! the staff.
+//! The search for mentions of a person in the columns that are declared as searched: see [`crate::store::personal`].
 
-use crate::domain::mention::{self, Person};
+use super::personal_data;
+use crate::domain::mention::Terms;
+use crate::keys::Keys;
 use crate::store::engine::columns::Columns;
+use crate::store::personal::{Column, Fate, Mention, Table};
 use crate::store::{Read, Write};
-use rusqlite::{Result, named_params};
+use rusqlite::types::Value;
+use rusqlite::{Result, Row, ToSql, named_params};
 
-/// A table with free texts.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Table {
-    name: &'static str,
-    key: &'static str,
-    columns: &'static [&'static str],
+/// A stored answer with a document in base64 may name anybody inside.
+const DOCUMENT: &str = "JVBERi0";
+
+/// A search: for whom, with the site's key for sealed texts, and the word that stands in for the person.
+pub(crate) struct Search<'a> {
+    pub keys: &'a Keys,
+    pub terms: &'a Terms,
+    pub stand_in: &'a str,
 }
 
-pub(crate) const TABLES: [Table; 7] = [
-    Table { name: "entries", key: "entry_id", columns: &["comment", "comments_instructor", "comment_denial"] },
-    Table { name: "notices", key: "notification_id", columns: &["detail"] },
-    Table { name: "contact_messages", key: "contact_id", columns: &["message", "enquiry", "name"] },
-    Table { name: "till_entries", key: "entry_id", columns: &["reason"] },
-    Table { name: "till_closings", key: "closing_id", columns: &["note"] },
-    Table { name: "members", key: "member_id", columns: &["staff_note", "ban_reason"] },
-    Table { name: "shift_note", key: "only", columns: &["text"] },
-];
-
-/// The replacement of a text.
+/// What removes a mention.
 #[derive(Debug)]
 pub(crate) struct Change {
-    table: Table,
-    column: &'static str,
-    key: i64,
-    text: String,
+    table: &'static Table,
+    key: Value,
+    effect: Effect,
 }
 
-/// The highest key of a table.
-pub(crate) fn last(tx: &Read, table: Table) -> Result<i64> {
-    tx.get(&format!("SELECT coalesce(max({}), 0) FROM {}", table.key, table.name), [])
+#[derive(Debug)]
+enum Effect {
+    RowRemoved,
+    Replaced { column: &'static str, old: Value, new: Value },
 }
 
-/// The changes that remove `names` from the rows after `from` up to `to`.
-pub(crate) fn list(tx: &Read, table: Table, from: i64, to: i64, names: &[&str], stand_in: &str) -> Result<Vec<Change>> {
-    let Table { name, key, columns } = table;
-    let has_text = columns.iter().map(|column| format!("{column} <> ''")).collect::<Vec<_>>().join(" OR ");
-    let sql =
-        format!("SELECT {key}, {} FROM {name} WHERE {key} > ?1 AND {key} <= ?2 AND ({has_text})", columns.join(", "));
-    let mut changes = Vec::new();
-    let look = |row: &rusqlite::Row| {
-        let mut values = Columns::of(row);
-        let key = values.read()?;
-        for column in columns {
-            if let Some(text) = mention::replaced(values.text()?, names, stand_in) {
-                changes.push(Change { table, column, key, text });
-            }
-        }
-        Ok(())
-    };
-    tx.list_with(&sql, (from, to), look)?;
-    Ok(changes)
+/// The tables that are searched.
+pub(crate) fn tables() -> impl Iterator<Item = &'static Table> {
+    personal_data::tables().filter(|table| table.searched().next().is_some())
 }
 
-pub(crate) fn change(tx: &Write, change: &Change) -> Result<usize> {
-    let Change { table: Table { name, key, .. }, column, .. } = change;
-    tx.run(&format!("UPDATE {name} SET {column} = ?2 WHERE {key} = ?1"), (change.key, &change.text))
+pub(crate) fn count(tx: &Read, table: &Table) -> Result<i64> {
+    tx.get(&format!("SELECT count(*) FROM {}", table.name), [])
 }
 
-/// Removes the person's name from comments that the person wrote into other members' logbooks, and from notices to
-/// other members about the person's entries and signatures.
-pub(crate) fn forget_near(tx: &Write, member_id: i64, person: &Person, stand_in: &str) -> Result<()> {
-    let names = person.closely();
-    let sql = sql!(
-        "SELECT entry_id FROM entries WHERE instructor_id = :id
-               UNION SELECT entry_id FROM entries WHERE author_id = :id AND author_id <> member_id"
-    );
-    let near: Vec<i64> = tx.list(sql, named_params! {":id": member_id})?;
-    for entry_id in near {
-        for found in list(tx, TABLES[0], entry_id - 1, entry_id, &names, stand_in)? {
-            change(tx, &found)?;
-        }
-    }
-    forget_in_notices(tx, member_id, stand_in)
+/// The changes in at most `rows` rows after a key (`None`: from the first), and the last key: `None` at the end.
+pub(crate) fn list(
+    tx: &Read,
+    search: &Search,
+    table: &'static Table,
+    after: Option<&Value>,
+    rows: i64,
+) -> Result<(Vec<Change>, Option<Value>)> {
+    let key = table.key;
+    let beyond = if after.is_some() { format!("{key} > :after") } else { ":after IS NULL".to_owned() };
+    let rest = format!("WHERE {beyond} ORDER BY {key} LIMIT :rows");
+    look(tx, search, table, &rest, named_params! {":after": after, ":rows": rows})
 }
 
-/// Removes the person's name from notices to other members, which are found by the entry that they are about.
-fn forget_in_notices(tx: &Write, member_id: i64, stand_in: &str) -> Result<()> {
-    const ASKED: &str = "subject IN ('notice.signoff_asked', 'notice.opening_asked', 'notice.signoff_withdrawn',
-                                     'notice.opening_withdrawn')";
-    const SIGNED: &str = "subject IN ('notice.signed', 'notice.denied', 'notice.opening_denied')";
-    for (mine, others, subjects) in [
-        ("member_id", "instructor_id", ASKED),
-        ("instructor_id", "member_id", SIGNED),
-        ("instructor_id", "author_id", SIGNED),
-    ] {
-        let receivers = format!("SELECT DISTINCT {others} FROM entries WHERE {mine} = :id AND {others} <> :id");
-        let receivers: Vec<i64> = tx.list(&receivers, named_params! {":id": member_id})?;
-        let sql = format!(
-            "UPDATE notices SET detail = json_set(detail, '$.name', :name)
-             WHERE member_id = :receiver AND {subjects} AND EXISTS
-                 (SELECT 1 FROM entries e WHERE e.entry_id = json_extract(detail, '$.entry_id') AND e.{mine} = :id)"
-        );
-        for receiver in receivers {
-            tx.run(&sql, named_params! {":receiver": receiver, ":id": member_id, ":name": stand_in})?;
+/// Removes each mention of the person from rows of others that the person had a part in.
+pub(crate) fn forget_near(tx: &Write, search: &Search, member_id: i64) -> Result<()> {
+    for table in tables() {
+        for rows in table.rows.iter().filter(|rows| matches!(rows.fate, Fate::Others(_))) {
+            let rest = format!("WHERE {}", rows.condition);
+            let (found, _) = look(tx, search, table, &rest, named_params! {":id": member_id})?;
+            found.iter().try_for_each(|found| change(tx, found).map(drop))?;
         }
     }
     Ok(())
+}
+
+pub(crate) fn change(tx: &Write, change: &Change) -> Result<usize> {
+    let Table { name, key, .. } = change.table;
+    match &change.effect {
+        Effect::RowRemoved => tx.run(&format!("DELETE FROM {name} WHERE {key} = ?1"), [&change.key]),
+        // A text that somebody changed meanwhile stays.
+        Effect::Replaced { column, old, new } => {
+            let sql = format!("UPDATE {name} SET {column} = ?2 WHERE {key} = ?1 AND {column} IS ?3");
+            tx.run(&sql, (&change.key, new, old))
+        }
+    }
+}
+
+fn look(
+    tx: &Read,
+    search: &Search,
+    table: &'static Table,
+    rest: &str,
+    params: &[(&str, &dyn ToSql)],
+) -> Result<(Vec<Change>, Option<Value>)> {
+    let searched: Vec<(&Column, Mention)> = table.searched().collect();
+    let names: Vec<&str> = searched.iter().map(|(column, _)| column.name).collect();
+    let sql = format!("SELECT {}, {} FROM {} {rest}", table.key, names.join(", "), table.name);
+    let (mut changes, mut last) = (Vec::new(), None);
+    let each = |row: &Row| {
+        let mut values = Columns::of(row);
+        let key: Value = values.read()?;
+        for (column, mention) in &searched {
+            let old: Value = values.read()?;
+            if let Some(effect) = search.effect(column, *mention, old) {
+                changes.push(Change { table, key: key.clone(), effect });
+            }
+        }
+        last = Some(key);
+        Ok(())
+    };
+    tx.list_with(&sql, params, each)?;
+    Ok((changes, last))
+}
+
+impl Search<'_> {
+    /// What becomes of a value; `None`: it does not mention the person.
+    fn effect(&self, column: &'static Column, mention: Mention, old: Value) -> Option<Effect> {
+        let text = self.opened(column, &old)?;
+        let new = match mention {
+            Mention::Word => self.terms.replaced(&text, self.stand_in),
+            Mention::WordInJson => self.in_json(&text),
+            Mention::Emptied => self.terms.are_in(&text).then(String::new),
+            Mention::RowRemoved => {
+                let is_said = self.terms.are_in(&text) || (column.sealed.is_some() && text.contains(DOCUMENT));
+                return is_said.then_some(Effect::RowRemoved);
+            }
+        }?;
+        let new = match column.sealed {
+            Some(purpose) => Value::Blob(self.keys.seal(purpose, new.as_bytes())),
+            None => Value::Text(new),
+        };
+        Some(Effect::Replaced { column: column.name, old, new })
+    }
+
+    fn opened(&self, column: &Column, value: &Value) -> Option<String> {
+        match (column.sealed, value) {
+            (Some(purpose), Value::Blob(sealed)) => {
+                let plain = self.keys.unseal(purpose, sealed)?;
+                Some(String::from_utf8_lossy(&plain).into_owned())
+            }
+            (None, Value::Text(text)) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// The JSON with the stand-in in each of its texts that mentions the person; what is no JSON is read as a text.
+    fn in_json(&self, text: &str) -> Option<String> {
+        let Ok(mut value) = serde_json::from_str::<serde_json::Value>(text) else {
+            return self.terms.replaced(text, self.stand_in);
+        };
+        self.replace_in(&mut value).then(|| value.to_string())
+    }
+
+    fn replace_in(&self, value: &mut serde_json::Value) -> bool {
+        match value {
+            serde_json::Value::String(text) => {
+                let replaced = self.terms.replaced(text, self.stand_in);
+                let is_found = replaced.is_some();
+                *text = replaced.unwrap_or_else(|| std::mem::take(text));
+                is_found
+            }
+            serde_json::Value::Array(all) => all.iter_mut().fold(false, |found, one| self.replace_in(one) | found),
+            serde_json::Value::Object(all) => all.values_mut().fold(false, |found, one| self.replace_in(one) | found),
+            _ => false,
+        }
+    }
 }

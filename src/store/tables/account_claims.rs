@@ -1,8 +1,29 @@
 //! The codes by which owners claim accounts that the desk made, and the registrations at the desk. Only keyed hashes of
 //! the codes are stored.
 
+use crate::store::personal::{NUMBERS, Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::new(
+        "account_claims",
+        "",
+        &[secret("code_hash"), deleted("email")],
+        &[Rows::deleted("account_codes", "member_id = :id")],
+    ),
+    Table::new(
+        "registrations",
+        "",
+        &[],
+        &[
+            Rows::deleted("registration", "member_id = :id"),
+            Rows::others("registrations_made_for_others", "registered_by = :id AND member_id <> :id", NUMBERS)
+                .only(&["registered_at"]),
+        ],
+    ),
+];
 
 row! {
     /// A valid code for an unclaimed account.

@@ -3,8 +3,30 @@
 
 use crate::domain::audit::{self, Actor, Detail, Hash, Head, Row, Subject};
 use crate::domain::audit_action::ACTIONS;
+use crate::store::personal::{OUR_WORD, Rows, Table, kept, not_personal};
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
+
+const AS_LONG_AS_THE_LOG: &str = "as long as the log";
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "audit",
+    "",
+    &[
+        kept("who", "a number, or the machine's user at the shell: the log may not change", AS_LONG_AS_THE_LOG),
+        not_personal("deed", OUR_WORD),
+        not_personal("whom", "a number: it leads to nobody any more"),
+        kept("origin", "the address from which the action came: the log may not change", AS_LONG_AS_THE_LOG),
+        not_personal("detail", "numbers and words of the product's own"),
+        not_personal("hash", "a hash over numbers and words"),
+    ],
+    &[Rows::kept(
+        "audit_log",
+        "who = 'member:' || :id OR whom = 'member:' || :id",
+        "the log may not change; it has numbers for names",
+    )
+    .only(&["at", "deed", "origin"])],
+)];
 
 columns! { Row in "a." { seq, at, who, deed, whom, origin, detail } saved }
 

@@ -3,8 +3,20 @@
 use super::partners;
 use crate::domain::booking::Booking;
 use crate::store::engine::columns::{Columns, FromRow};
+use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, replaced, searched, secret};
 use crate::store::{Conditions, Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::new(
+        "bookings",
+        "booking_id",
+        &[not_personal("ended_as", OUR_WORD), searched("removed_comment"), replaced("pin_hash", "NULL").secret()],
+        &[Rows::emptied("bookings", "member_id = :id", "", "the partner's metrics count them; numbers and moments")],
+    ),
+    Table::new("booking_tokens", "", &[secret("token_hash")], &[Rows::deleted("booking_tokens", "member_id = :id")]),
+];
 
 columns! {
     Booking in "b." {

@@ -1,7 +1,12 @@
 //! The pictures of the operator's safety brief. A removed picture stays in the table, as a record of what was shown.
 
+use crate::store::personal::{Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] =
+    &[Table::nobodys("brief_pictures", &[not_personal("jpeg", "the operator's pictures of the site")])];
 
 /// Adds a picture; returns its number. `by`: the admin.
 pub(crate) fn insert(tx: &Write, jpeg: &[u8], by: Option<i64>) -> Result<i64> {

@@ -1,8 +1,17 @@
 //! Confirmations of the operator's safety brief at a kiosk, by version.
 
 use super::site_texts::SiteText;
+use crate::store::personal::{OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "brief_confirmations",
+    "",
+    &[not_personal("language", OUR_WORD), not_personal("text_hash", "of the operator's text")],
+    &[Rows::deleted("safety_briefs_read", "member_id = :id")],
+)];
 
 pub(crate) fn insert(tx: &Write, member_id: i64, text: &SiteText) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO brief_confirmations" {

@@ -2,8 +2,38 @@
 //! verdict.
 
 use crate::keys::{Keys, Purpose};
+use crate::store::personal::{Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+const EVENTS: &str = "that an event came, and what it did to the books: numbers of the sender's";
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "callbacks",
+    "callback_id",
+    &[
+        not_personal("sender", OUR_WORD),
+        not_personal("event_key", "a sender's number, or a hash"),
+        not_personal("event", "a word of the sender's"),
+        not_personal("about", "the number of a payment, message or deletion"),
+        not_personal("verdict", OUR_WORD),
+        mentioned("sealed", Mention::Emptied).sealed(Purpose::Callback),
+    ],
+    &[
+        Rows::emptied(
+            "events_about_payments",
+            "about <> '' AND about IN (SELECT intent_id FROM payments WHERE member_id = :id)",
+            "",
+            EVENTS,
+        ),
+        Rows::emptied(
+            "events_about_messages",
+            "about <> '' AND about IN (SELECT 'message ' || message_id FROM outbox WHERE member_id = :id)",
+            "",
+            EVENTS,
+        ),
+    ],
+)];
 
 /// The sender of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,28 @@
 
 use crate::domain::certificate::{self, Signed};
 use crate::store::engine::columns::{Columns, FromRow};
+use crate::store::personal::{CATALOGUE, HASH, Rows, Table, not_personal};
 use crate::store::queries::holdings::Holding;
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "certificates",
+    "",
+    &[
+        not_personal("code", HASH),
+        not_personal("cat_group", CATALOGUE),
+        not_personal("cat_id", CATALOGUE),
+        not_personal("track", CATALOGUE),
+    ],
+    &[Rows::emptied(
+        "certificates",
+        "member_id = :id",
+        "member_id = NULL",
+        "a code on paper must be known to be known as void",
+    )],
+)];
 
 /// A certificate that was issued.
 #[derive(Debug)]

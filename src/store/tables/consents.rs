@@ -3,8 +3,30 @@
 
 use super::site_texts::Kind;
 use crate::domain::waiver::SigningPlace;
+use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "consents",
+    "",
+    &[
+        not_personal("kind", OUR_WORD),
+        not_personal("language", OUR_WORD),
+        not_personal("text_hash", "of the operator's text"),
+        not_personal("place", OUR_WORD),
+    ],
+    &[
+        Rows::deleted("consents", "member_id = :id"),
+        Rows::others("consents_said_for_others", "said_by = :id AND member_id <> :id", NUMBERS).only(&[
+            "consent_id",
+            "kind",
+            "given",
+            "said_at",
+        ]),
+    ],
+)];
 
 row! {
     /// A member's consent, or its withdrawal. Moments in Unix seconds.

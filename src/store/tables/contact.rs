@@ -1,7 +1,26 @@
 //! Messages of the contact form.
 
+use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "contact_messages",
+    "contact_id",
+    &[
+        searched("name"),
+        deleted("email"),
+        not_personal("country", "a country, in the message of whoever wrote it"),
+        searched("enquiry"),
+        searched("message"),
+        not_personal("language", OUR_WORD),
+    ],
+    &[
+        Rows::deleted("contact_messages", "member_id = :id"),
+        Rows::deleted("contact_messages_by_address", concat!("email COLLATE NOCASE IN ", spellings!())),
+    ],
+)];
 
 /// A new message.
 #[derive(Debug)]

@@ -1,7 +1,18 @@
 //! Requests for deletion that came by a social network, and their outcome.
 
+use crate::store::personal::{HASH, OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::nobodys(
+    "deletions",
+    &[
+        not_personal("code", "random, and the person's own"),
+        not_personal("subject_hash", HASH),
+        not_personal("outcome", OUR_WORD),
+    ],
+)];
 
 named! {
     /// The outcome of a deletion request.

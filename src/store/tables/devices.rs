@@ -1,7 +1,23 @@
 //! Devices that members signed in on. Only hashes of their tokens are stored.
 
+use crate::store::personal::{NUMBERS, Rows, Table, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "devices",
+    "",
+    &[secret("device_hash")],
+    &[
+        Rows::deleted("devices", "member_id = :id"),
+        Rows::others("devices_vouched_for", "voucher_id = :id AND member_id <> :id", NUMBERS).only(&[
+            "voucher_id",
+            "created_at",
+            "used_at",
+        ]),
+    ],
+)];
 
 pub(crate) type DeviceHash = [u8; 32];
 

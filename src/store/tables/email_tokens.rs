@@ -1,7 +1,16 @@
 //! The tokens in the mails that confirm an address. Only their hashes are kept.
 
+use crate::store::personal::{Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "email_tokens",
+    "",
+    &[secret("token_hash"), deleted("email")],
+    &[Rows::deleted("email_confirmations", "member_id = :id")],
+)];
 
 /// How long an expired token can still request a new one.
 const KEPT_SECONDS: i64 = 30 * 86_400;

@@ -1,7 +1,16 @@
 //! Emergency contacts of members.
 
+use crate::store::personal::{Mention, Rows, Table, mentioned};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "emergency_contacts",
+    "member_id",
+    &[mentioned("name", Mention::RowRemoved), mentioned("phone", Mention::RowRemoved)],
+    &[Rows::deleted("emergency_contact", "member_id = :id")],
+)];
 
 row! {
     #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,9 +1,56 @@
 //! Logbook entries.
 
 use crate::domain::entry::{Kind, Status};
+use crate::store::personal::{CATALOGUE, OUR_WORD, Rows, Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 use std::ops::ControlFlow;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "entries",
+    "entry_id",
+    &[
+        not_personal("kind", OUR_WORD),
+        not_personal("status", OUR_WORD),
+        searched("comment"),
+        not_personal("cat_group", CATALOGUE),
+        not_personal("cat_id", CATALOGUE),
+        not_personal("skill", CATALOGUE),
+        searched("comments_instructor"),
+        searched("comment_denial"),
+    ],
+    &[
+        Rows::emptied(
+            "entries",
+            "member_id = :id",
+            "",
+            "signatures and the minutes that the tunnel counts; the catalogue's words",
+        ),
+        Rows::others(
+            "entries_signed_for_others",
+            "instructor_id = :id AND member_id <> :id",
+            "others' levels rest on it; the person's name in it is replaced",
+        )
+        .only(&[
+            "entry_id",
+            "kind",
+            "status",
+            "cat_group",
+            "cat_id",
+            "skill",
+            "approval_date",
+            "comments_instructor",
+            "comment_denial",
+        ]),
+        Rows::others(
+            "entries_made_for_others",
+            "author_id = :id AND author_id <> member_id",
+            "others' logbooks; the person's name in it is replaced",
+        )
+        .only(&["entry_id", "kind", "status", "entry_date", "minutes", "comment", "created_at"]),
+    ],
+)];
 
 row! {
     /// A new flight-time entry.

@@ -1,8 +1,17 @@
 //! The history of skill and safety entries: who changed the state, when, from what, to what. Rows are only added.
 
 use crate::domain::entry::Status;
+use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "entry_moves",
+    "",
+    &[not_personal("from_status", OUR_WORD), not_personal("to_status", OUR_WORD)],
+    &[Rows::kept("entry_moves", "member_id = :id", NUMBERS)],
+)];
 
 row! {
     #[derive(Debug)]

@@ -2,8 +2,17 @@
 //! rules derive from the day of birth.
 
 use crate::domain::waiver::Relation;
+use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "guardianships",
+    "guardianship_id",
+    &[not_personal("relation", OUR_WORD), searched("permission")],
+    &[Rows::deleted("guardians", "child_id = :id OR guardian_id = :id")],
+)];
 
 row! {
     /// One adult of one child.

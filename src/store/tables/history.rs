@@ -3,9 +3,18 @@
 use super::bookings::BookingRow;
 use super::partners;
 use crate::domain::booking::Booking;
+use crate::store::personal::{OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
 use serde::Serialize;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "history",
+    "",
+    &[not_personal("event", OUR_WORD), not_personal("detail", "a booking's numbers, or a word of the product's own")],
+    &[Rows::kept("history", "member_id = :id", "append-only, and goes upstream; numbers and moments")],
+)];
 
 named! {
     /// A partner's request that changed something, or was refused; or what became of a booking at this site.

@@ -1,8 +1,26 @@
 //! Invitations of staff: each has a code, of which only a keyed hash is stored, until it is used, withdrawn or expired.
 
 use crate::domain::role::Role;
+use crate::store::personal::{Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "invitations",
+    "invitation_id",
+    &[
+        secret("code_hash"),
+        mentioned("name", Mention::RowRemoved),
+        deleted("email"),
+        not_personal("role", OUR_WORD),
+        not_personal("language", OUR_WORD),
+    ],
+    &[
+        Rows::deleted("invitations_to_the_address", concat!("email IN ", spellings!())),
+        Rows::deleted("invitations_given", "invited_by = :id").only(&["role", "created_at", "ends_at"]),
+    ],
+)];
 
 row! {
     /// A valid invitation: not expired, and by a member who is still an admin.

@@ -1,7 +1,16 @@
 //! Kiosks, their guests, and the codes for pairing and signing in. Only hashes of keys and codes are stored.
 
+use crate::store::personal::{HASH, Rows, Table, not_personal, searched, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::new("kiosks", "kiosk_id", &[searched("name"), not_personal("key_hash", "of the screen's own key")], &[]),
+    Table::new("kiosk_pairings", "code_hash", &[not_personal("code_hash", HASH), searched("name")], &[]),
+    Table::new("kiosk_guests", "", &[secret("token_hash")], &[Rows::deleted("kiosk", "member_id = :id")]),
+    Table::new("kiosk_codes", "", &[secret("code_hash")], &[Rows::deleted("kiosk_codes", "member_id = :id")]),
+];
 
 row! {
     /// A kiosk as the desk sees it.

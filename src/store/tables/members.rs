@@ -5,11 +5,40 @@ use crate::domain::certificate::name_on_paper;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
+use crate::store::personal::{OUR_WORD, Rows, Table, emptied, not_personal, replaced, searched};
 pub(crate) use crate::store::tables::accounts::{
     ACCOUNTS_MAX, Account, find_account, find_account_by_id, find_certain_account, list_accounts,
 };
 use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "members",
+    "member_id",
+    &[
+        replaced("username", ":name"),
+        replaced("screen_name", ":name"),
+        replaced("real_name", ":name"),
+        emptied("email"),
+        emptied("phone"),
+        emptied("country"),
+        emptied("country_code"),
+        not_personal("role", OUR_WORD),
+        replaced("password_hash", "NULL").secret(),
+        replaced("pin_hash", "NULL").secret(),
+        emptied("language"),
+        searched("staff_note"),
+        searched("ban_reason"),
+    ],
+    &[Rows::emptied(
+        "account",
+        "member_id = :id",
+        "email_confirmed_at = NULL, phone_confirmed_at = NULL, dob = NULL, tunnel_id = NULL, banned_until = NULL,
+         banned_at = coalesce(banned_at, :now), updated_at = :now",
+        "others' entries and the books refer to its number",
+    )],
+)];
 
 row! {
     /// The columns of a member that a profile shows; flight times come from the logbook.
@@ -36,12 +65,6 @@ row! {
         pub flight_minutes: i64,
     }
 }
-
-/// The columns of an erased member: nothing about the person stays. `:name` stands in for the names.
-pub(crate) const ERASED: &str = "username = :name, screen_name = :name, real_name = :name, email = '',
-    email_confirmed_at = NULL, phone = '', phone_confirmed_at = NULL, country = '', country_code = '', dob = NULL,
-    tunnel_id = NULL, password_hash = NULL, pin_hash = NULL, language = '', staff_note = '', ban_reason = '',
-    banned_until = NULL, banned_at = coalesce(banned_at, :now), updated_at = :now";
 
 impl Profile {
     /// The name that pages show: the real name, else the screen name, else the username.

@@ -20,6 +20,7 @@ pub(crate) mod endings;
 pub mod entries;
 pub(crate) mod entry_events;
 pub(crate) mod failed_attempts;
+pub(crate) mod former_names;
 pub(crate) mod guardianships;
 pub mod history;
 pub(crate) mod invitations;
@@ -54,3 +55,62 @@ pub(crate) mod tls;
 pub mod tunnels;
 pub(crate) mod undos;
 pub(crate) mod waivers;
+
+use crate::store::personal::{OF_LIBRARIES, Table};
+use crate::store::queries::{holdings, hours};
+
+/// The declarations of all tables. A test walks the schema and fails where one is missing here.
+pub(crate) const PERSONAL: &[&[Table]] = &[
+    account_claims::PERSONAL,
+    audit::PERSONAL,
+    bookings::PERSONAL,
+    brief_pictures::PERSONAL,
+    briefs::PERSONAL,
+    callbacks::PERSONAL,
+    cards::PERSONAL,
+    certificates::PERSONAL,
+    consents::PERSONAL,
+    contact::PERSONAL,
+    deletions::PERSONAL,
+    devices::PERSONAL,
+    email_tokens::PERSONAL,
+    emergency_contacts::PERSONAL,
+    entries::PERSONAL,
+    entry_events::PERSONAL,
+    former_names::PERSONAL,
+    guardianships::PERSONAL,
+    history::PERSONAL,
+    invitations::PERSONAL,
+    kiosks::PERSONAL,
+    media::PERSONAL,
+    members::PERSONAL,
+    notices::PERSONAL,
+    outbox::PERSONAL,
+    partner_users::PERSONAL,
+    partners::PERSONAL,
+    passcodes::PERSONAL,
+    passkeys::PERSONAL,
+    payments::PERSONAL,
+    reminders::PERSONAL,
+    replays::PERSONAL,
+    second_factors::PERSONAL,
+    security_answers::PERSONAL,
+    sessions::PERSONAL,
+    shift_note::PERSONAL,
+    sign_in_steps::PERSONAL,
+    signers::PERSONAL,
+    signing_links::PERSONAL,
+    site_texts::PERSONAL,
+    social_links::PERSONAL,
+    suppressed::PERSONAL,
+    sync::PERSONAL,
+    throttles::PERSONAL,
+    till::PERSONAL,
+    tls::PERSONAL,
+    tunnels::PERSONAL,
+    undos::PERSONAL,
+    waivers::PERSONAL,
+    holdings::PERSONAL,
+    hours::PERSONAL,
+    OF_LIBRARIES,
+];

@@ -1,7 +1,23 @@
 //! Notices to members.
 
+use crate::store::personal::{Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::new("notices", "notification_id", &[not_personal("subject", OUR_WORD), mentioned("detail", Mention::WordInJson)], &[
+        Rows::deleted("notices", "member_id = :id"),
+        Rows::others(
+            "notices_to_others",
+            "member_id IN (SELECT instructor_id FROM entries WHERE member_id = :id UNION SELECT member_id FROM entries WHERE instructor_id = :id
+                           UNION SELECT author_id FROM entries WHERE instructor_id = :id)
+             AND member_id <> :id
+             AND EXISTS (SELECT 1 FROM entries e WHERE e.entry_id = json_extract(detail, '$.entry_id') AND :id IN (e.member_id, e.instructor_id))",
+            "others' notices; the person's name in it is replaced",
+        ).only(&["notification_id", "subject", "created_at"]),
+    ]),
+];
 
 /// The notices that are kept for a member, as many as one list shows. Older ones are deleted.
 const NOTICES_PER_MEMBER_MAX: i64 = 5_000;

@@ -3,8 +3,33 @@
 
 use crate::domain::role::Role;
 use crate::keys::{Keys, Purpose};
+use crate::store::personal::{Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "outbox",
+    "message_id",
+    &[
+        not_personal("channel", OUR_WORD),
+        deleted("recipient"),
+        not_personal("language", OUR_WORD),
+        not_personal("template", OUR_WORD),
+        mentioned("sealed", Mention::WordInJson).sealed(Purpose::Message),
+        not_personal("state", OUR_WORD),
+        searched("last_error"),
+        not_personal("provider_id", "a number of the mail provider's"),
+        not_personal("delivery", "a word of the mail provider's"),
+    ],
+    &[
+        Rows::deleted("messages", "member_id = :id"),
+        Rows::deleted(
+            "messages_to_the_address",
+            concat!("recipient COLLATE NOCASE IN ", spellings!(), " OR recipient IN ", phones!()),
+        ),
+    ],
+)];
 
 named! {
     /// The channel by which a message is sent.

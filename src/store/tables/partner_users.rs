@@ -1,8 +1,22 @@
 //! The user records of partners. Every statement names the partner, so that no partner sees another's records.
 
 use crate::http::failure::Failure;
+use crate::store::personal::{Rows, Table, emptied};
 use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "partner_users",
+    "",
+    &[emptied("email")],
+    &[Rows::emptied(
+        "partner_records",
+        concat!("email IN ", spellings!()),
+        "deleted_at = coalesce(deleted_at, :now), updated_at = :now",
+        "the partner's history counts it; without the address it is nobody's",
+    )],
+)];
 
 row! {
     #[derive(Debug)]

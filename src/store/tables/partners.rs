@@ -1,8 +1,20 @@
 //! Partner clients, their secrets, networks and used signatures.
 
 use crate::http::failure::Failure;
+use crate::store::personal::{HASH, Table, not_personal};
 use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::nobodys("partners", &[not_personal("client_id", "a company's"), not_personal("name", "a company's")]),
+    Table::nobodys("partner_secrets", &[not_personal("sealed", "a company's")]),
+    Table::nobodys("partner_networks", &[not_personal("network", "a company's")]),
+    Table::nobodys(
+        "partner_signatures",
+        &[not_personal("signature", "a company's, of a request"), not_personal("request_digest", HASH)],
+    ),
+];
 
 row! {
     /// A partner client.

@@ -1,7 +1,19 @@
 //! Passcodes that were sent: one valid for each member and purpose, hashed, with few tries.
 
+use crate::store::personal::{HASH, OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::new(
+        "passcodes",
+        "",
+        &[not_personal("purpose", OUR_WORD), secret("code_hash"), deleted("target")],
+        &[Rows::deleted("passcodes", "member_id = :id")],
+    ),
+    Table::nobodys("passcode_sends", &[not_personal("address_hash", HASH)]),
+];
 
 /// How long messages are counted.
 const KEPT_SECONDS: i64 = 24 * 3600;

@@ -1,8 +1,31 @@
 //! Passkeys, and the challenges that wait for a browser's response.
 
 use super::sessions::TokenHash;
+use crate::keys::Purpose;
+use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::new(
+        "passkeys",
+        "",
+        &[deleted("rp_id"), deleted("credential_id"), deleted("public_key"), deleted("name")],
+        &[Rows::deleted("passkeys", "member_id = :id")],
+    ),
+    Table::new(
+        "passkey_challenges",
+        "",
+        &[
+            secret("challenge_hash"),
+            not_personal("kind", OUR_WORD),
+            secret("session_hash"),
+            secret("sealed").sealed(Purpose::PasskeyChallenge),
+        ],
+        &[Rows::deleted("passkey_challenges", "member_id = :id")],
+    ),
+];
 
 pub(crate) type ChallengeHash = [u8; 32];
 

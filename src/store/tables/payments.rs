@@ -1,8 +1,29 @@
 //! Payments as the processor reports them, and the members to whom they belong.
 
 use crate::domain::payment::{Decision, Issue, Price, ProcessorReport, Status, Weighted};
+use crate::store::personal::{OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "payments",
+    "",
+    &[
+        not_personal("intent_id", "the processor's number"),
+        not_personal("currency", "a currency"),
+        not_personal("status", OUR_WORD),
+        not_personal("priced_by", "the weight of an event"),
+        not_personal("named_by", "the weight of an event"),
+        not_personal("question", OUR_WORD),
+        not_personal("decision", OUR_WORD),
+    ],
+    &[Rows::kept(
+        "payments",
+        "member_id = :id OR named_member = :id OR claimed_by = :id OR assigned_to = :id OR granted_to = :id OR rival_claim = :id",
+        "the books must be kept; the processor's numbers",
+    )],
+)];
 
 row! {
     /// A payment as its member sees it.

@@ -2,8 +2,17 @@
 
 use crate::domain::reminder::Reminder;
 use crate::store::engine::statements::Sql;
+use crate::store::personal::{CATALOGUE, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "reminders",
+    "",
+    &[not_personal("programme", CATALOGUE), not_personal("kind", OUR_WORD)],
+    &[Rows::deleted("reminders", "member_id = :id")],
+)];
 
 /// The position in a walk over the entries: the moment and the number of the last one read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,23 @@
 //! The replies to requests with an `Idempotency-Key`, written in the transaction of the effect; and the numbers of forms
 //! that were sent, without a reply.
 
+use crate::keys::Purpose;
+use crate::store::personal::{HASH, Mention, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "replays",
+    "replay_key",
+    &[
+        not_personal("replay_key", HASH),
+        not_personal("body_digest", HASH),
+        mentioned("answer", Mention::RowRemoved).sealed(Purpose::Answer),
+        not_personal("token_hash", "of a token that ends with its session"),
+    ],
+    &[],
+)];
 
 const KEPT_SECONDS: i64 = 24 * 3600;
 

@@ -1,7 +1,24 @@
 //! Second factors, those that are being set up, and recovery codes.
 
+use crate::keys::Purpose;
+use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::new(
+        "second_factors",
+        "",
+        &[
+            not_personal("kind", OUR_WORD),
+            secret("sealed").sealed(Purpose::SecondFactor),
+            secret("sealed_pending").sealed(Purpose::SecondFactor),
+        ],
+        &[Rows::deleted("second_factor", "member_id = :id")],
+    ),
+    Table::new("recovery_codes", "", &[secret("code_hash")], &[Rows::deleted("recovery_codes", "member_id = :id")]),
+];
 
 named! {
     /// The kind of a second factor.

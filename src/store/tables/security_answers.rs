@@ -1,7 +1,16 @@
 //! The answers to security questions, as hashes.
 
+use crate::store::personal::{Rows, Table, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "security_answers",
+    "",
+    &[secret("answer_hash")],
+    &[Rows::deleted("security_questions", "member_id = :id")],
+)];
 
 /// Sets the answer to a security question.
 pub fn set(tx: &Write, member_id: i64, question: i64, answer_hash: &str) -> Result<usize> {

@@ -3,8 +3,17 @@
 use super::{account_claims, email_tokens, kiosks, passcodes, passkeys, pins, sign_in_steps, signing_links};
 use crate::domain::role::Role;
 use crate::keys::hex;
+use crate::store::personal::{Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "sessions",
+    "",
+    &[secret("token_hash"), deleted("user_agent")],
+    &[Rows::deleted("sessions", "member_id = :id")],
+)];
 
 pub(crate) type TokenHash = [u8; 32];
 

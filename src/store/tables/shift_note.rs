@@ -1,7 +1,16 @@
 //! The note of one shift for the next. A site has one.
 
+use crate::store::personal::{Rows, Table, searched};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "shift_note",
+    "only",
+    &[searched("text")],
+    &[Rows::deleted("notes_for_the_next_shift", "only = 1 AND member_id = :id")],
+)];
 
 row! {
     #[derive(Debug)]

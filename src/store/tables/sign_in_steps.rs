@@ -1,7 +1,12 @@
 //! Sign-ins by a social network that wait for the second factor, one a member. Only hashes of their tokens are stored.
 
+use crate::store::personal::{Rows, Table, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] =
+    &[Table::new("sign_in_steps", "", &[secret("step_hash")], &[Rows::deleted("sign_in_steps", "member_id = :id")])];
 
 row! {
     /// A step that has not expired.

@@ -4,9 +4,26 @@ use super::{entries, tunnels};
 use crate::domain::catalogue::{Catalogue, Level, LevelKey};
 use crate::domain::currency;
 use crate::domain::signoff::{self, Authority, Denial};
+use crate::store::personal::{CATALOGUE, NUMBERS, Rows, Table, not_personal};
 use crate::store::queries::holdings::{self, Holding};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "signers",
+    "",
+    &[not_personal("cat_group", CATALOGUE), not_personal("cat_id", CATALOGUE)],
+    &[
+        Rows::emptied(
+            "signing_rights",
+            "member_id = :id",
+            "ended_at = coalesce(ended_at, :now)",
+            "others' signatures rest on what was in force",
+        ),
+        Rows::others("signing_rights_given", "appointed_by = :id OR ended_by = :id", NUMBERS),
+    ],
+)];
 
 row! {
     /// A row of a tunnel's list, in force.
@@ -137,7 +154,7 @@ pub(crate) fn list_able(
 }
 
 /// The data that the rules of sign-off need of a signer.
-struct Rows {
+struct Standing {
     held: Vec<Holding>,
     listed: Vec<String>,
     currency: currency::Currencies,
@@ -146,7 +163,7 @@ struct Rows {
     role_name: &'static str,
 }
 
-impl Rows {
+impl Standing {
     fn judge(&self, signer_id: i64, holder_id: i64, level: &Level) -> std::result::Result<Authority, Denial> {
         let held: Vec<LevelKey> = self.held.iter().map(Holding::key).collect();
         let signer = signoff::Signer {
@@ -160,7 +177,7 @@ impl Rows {
     }
 }
 
-fn read(tx: &Read, catalogue: &Catalogue, member_id: i64, tunnel_id: i64, now: i64) -> Result<Rows> {
+fn read(tx: &Read, catalogue: &Catalogue, member_id: i64, tunnel_id: i64, now: i64) -> Result<Standing> {
     let sql = sql!(
         "SELECT cat_group, cat_id, appointed_at FROM signers
                WHERE tunnel_id = ?1 AND member_id = ?2 AND ended_at IS NULL AND appointed_at <= ?3"
@@ -190,5 +207,5 @@ fn read(tx: &Read, catalogue: &Catalogue, member_id: i64, tunnel_id: i64, now: i
     );
     let in_good_standing = tx.get(sql, [member_id])?;
     let listed = listed.into_iter().map(|(cat_group, ..)| cat_group).collect();
-    Ok(Rows { held, listed, currency, in_good_standing, role_name })
+    Ok(Standing { held, listed, currency, in_good_standing, role_name })
 }

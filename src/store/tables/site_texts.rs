@@ -1,8 +1,37 @@
 //! The operator's texts that members sign, confirm or consent to: drafts, and published versions. A published version
 //! is never changed.
 
+use crate::store::personal::{OUR_WORD, Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+const PUBLISHED: &str = "the operator's published words, on which signatures rest and which may not change";
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::nobodys(
+        "site_texts",
+        &[
+            not_personal("kind", OUR_WORD),
+            not_personal("language", OUR_WORD),
+            not_personal("title", PUBLISHED),
+            not_personal("body", PUBLISHED),
+            not_personal("questions", PUBLISHED),
+            not_personal("text_hash", PUBLISHED),
+        ],
+    ),
+    Table::new(
+        "site_text_drafts",
+        "kind || ' ' || language",
+        &[
+            not_personal("kind", OUR_WORD),
+            not_personal("language", OUR_WORD),
+            searched("title"),
+            searched("body"),
+            searched("questions"),
+        ],
+        &[],
+    ),
+];
 
 named! {
     /// The purpose of a text.

@@ -1,7 +1,16 @@
 //! Links between members and their accounts at social networks.
 
+use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "social_links",
+    "",
+    &[not_personal("provider", OUR_WORD), deleted("subject"), deleted("name")],
+    &[Rows::deleted("social_links", "member_id = :id")],
+)];
 
 /// The member of this link; records its use.
 pub(crate) fn find_for_use(tx: &Write, provider: &str, subject: &str) -> Result<Option<i64>> {

@@ -4,8 +4,17 @@
 //! have another spelling, by which the row is found too.
 
 use crate::domain::email;
+use crate::store::personal::{Rows, Table, deleted, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "suppressed",
+    "address",
+    &[deleted("address"), not_personal("reason", "a word of the mail provider's"), searched("detail")],
+    &[Rows::deleted("address_marks", concat!("address IN ", spellings!()))],
+)];
 
 row! {
     /// A suppressed address.

@@ -1,8 +1,18 @@
 //! The progress of the sync: how far the history was sent upstream, and the rows that the receiver refused.
 
+use crate::store::personal::{Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 use serde::{Deserialize, Serialize};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::nobodys(
+        "sync",
+        &[not_personal("upstream", "a server's name"), not_personal("trouble", "what a server said of the connection")],
+    ),
+    Table::new("sync_refused", "seq", &[searched("error")], &[]),
+];
 
 row! {
     /// The progress of the sync. Moments are Unix seconds; numbers are `seq` of the history.

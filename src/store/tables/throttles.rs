@@ -1,8 +1,13 @@
 //! Counters of failed attempts and the delays that they cause. Keys are hashed, so that the table has no personal data.
 
 use crate::domain::throttle::{self, LeakyBucket, Rule};
+use crate::store::personal::{HASH, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] =
+    &[Table::nobodys("throttles", &[not_personal("throttle_key", HASH), not_personal("account_key", HASH)])];
 
 pub(crate) type ThrottleKey = [u8; 32];
 

@@ -2,8 +2,43 @@
 //! of a currency, moments in Unix seconds. Rows are added and never changed.
 
 use crate::domain::till::{Kind, Sums};
+use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::new(
+        "till_entries",
+        "entry_id",
+        &[not_personal("kind", OUR_WORD), not_personal("currency", "a currency"), searched("reason")],
+        &[
+            Rows::emptied(
+                "till",
+                "payment_id IN (SELECT payment_id FROM payments WHERE member_id = :id)",
+                "",
+                "the books must be kept: amounts, days and numbers of payments that are nobody's any more",
+            ),
+            Rows::others(
+                "till_entries_made_for_others",
+                "taken_by = :id AND payment_id NOT IN (SELECT payment_id FROM payments WHERE member_id = :id)",
+                NUMBERS,
+            )
+            .only(&["entry_id", "kind", "amount_cents", "currency", "taken_at"]),
+        ],
+    ),
+    Table::new(
+        "till_closings",
+        "closing_id",
+        &[not_personal("currency", "a currency"), searched("note")],
+        &[Rows::others(
+            "till_closings",
+            "closed_by = :id",
+            "the books must be kept; the person's name in a note is replaced",
+        )
+        .only(&["closing_id", "counted_cents", "left_cents", "note", "closed_at"])],
+    ),
+];
 
 row! {
     /// A fee that was taken, or the undoing of one.

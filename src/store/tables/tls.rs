@@ -1,10 +1,23 @@
 //! The certificate of the site's own authority, and the server certificate that it signed.
 
+use crate::store::personal::{OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Result, ToSql};
 use serde::Serialize;
 use std::ops::Deref;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::nobodys(
+    "tls",
+    &[
+        not_personal("kind", OUR_WORD),
+        not_personal("names", "the site's own"),
+        not_personal("subject", "the site's own"),
+        not_personal("certificate", "the site's own"),
+        not_personal("sealed_key", "the site's own"),
+    ],
+)];
 
 named! {
     /// The certificates of a site.

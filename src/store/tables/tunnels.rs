@@ -2,8 +2,35 @@
 
 use crate::domain::local_time::TimeZone;
 use crate::domain::tunnel::Tunnel as Whole;
+use crate::store::personal::{OPERATOR, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::nobodys(
+        "tunnels",
+        &[
+            not_personal("name", OPERATOR),
+            not_personal("city", OPERATOR),
+            not_personal("country", OPERATOR),
+            not_personal("time_zone", OPERATOR),
+            not_personal("website", OPERATOR),
+            not_personal("phone", "a tunnel's own number"),
+        ],
+    ),
+    Table::nobodys(
+        "site",
+        &[
+            not_personal("site_id", "the site's own"),
+            not_personal("key_check", "the site's own"),
+            not_personal("sealed_hash_key", "the site's own"),
+            not_personal("catalogue_digest", "the site's own"),
+            not_personal("audit_hash", "a hash over numbers and words"),
+            not_personal("version", "the product's"),
+        ],
+    ),
+];
 
 row! {
     /// A tunnel that the site knows.
@@ -81,6 +108,11 @@ pub(crate) fn find_time_zone(tx: &Read, tunnel_id: i64) -> Result<TimeZone> {
 pub(crate) fn find_zone_of_site(tx: &Read) -> Result<TimeZone> {
     let sql = sql!("SELECT t.time_zone FROM site s JOIN tunnels t ON t.tunnel_id = s.tunnel_id WHERE s.only = 1");
     Ok(TimeZone::named(&tx.find::<String>(sql, [])?.unwrap_or_default()))
+}
+
+/// The country of the site's tunnel.
+pub(crate) fn find_own_country(tx: &Read) -> Result<Option<String>> {
+    tx.find(sql!("SELECT t.country FROM site s JOIN tunnels t ON t.tunnel_id = s.tunnel_id"), [])
 }
 
 /// The time zone of the site, in a database of any version; `None` in one of a version without time zones.

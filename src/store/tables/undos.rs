@@ -1,8 +1,17 @@
 //! Undo offers: the contact data of an account before a change of its credentials, to which the change can be undone.
 //! Only hashes of the tokens are stored.
 
+use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "undos",
+    "",
+    &[secret("token_hash"), not_personal("event", OUR_WORD), deleted("email"), deleted("phone")],
+    &[Rows::deleted("undos", "member_id = :id")],
+)];
 
 row! {
     /// An offer to undo a change: the member's address and number before it.

@@ -2,8 +2,42 @@
 //! never changed.
 
 use crate::domain::waiver::{Relation, Signed, SigningPlace};
+use crate::store::personal::{OUR_WORD, Rows, Table, kept, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+const WAIVERS: &str = "the operator keeps signed waivers for as long as somebody may sue";
+const KEPT_UNTIL: &str =
+    "for waiver.keep_years years after the signature; where none are set, as long as the flyer's account";
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::new("waiver_signatures", "", &[
+        not_personal("language", OUR_WORD),
+        not_personal("text_hash", "of the operator's text"),
+        not_personal("place", OUR_WORD),
+        kept("flyer_name", WAIVERS, KEPT_UNTIL),
+        not_personal("relation", OUR_WORD),
+        kept("signer_name", WAIVERS, KEPT_UNTIL),
+        kept("strokes", WAIVERS, KEPT_UNTIL),
+        kept("answers", WAIVERS, KEPT_UNTIL),
+    ], &[
+        Rows::deleted("waivers", "member_id = :id AND kept = 0"),
+        Rows::kept("waivers_kept", "member_id = :id AND kept = 1", WAIVERS),
+        Rows::others("waivers_signed_for_others", "signer_id = :id AND member_id <> :id", "the waiver is the flyer's")
+            .only(&["signature_id", "version", "language", "signed_at", "place", "relation", "signer_name"]),
+    ]),
+    Table::new("waiver_decisions", "decision_id", &[searched("word")], &[
+        Rows::deleted("waiver_decisions", "signature_id IN (SELECT signature_id FROM waiver_signatures WHERE member_id = :id AND kept = 0)"),
+        Rows::kept("waiver_decisions_kept", "signature_id IN (SELECT signature_id FROM waiver_signatures WHERE member_id = :id AND kept = 1)", WAIVERS),
+        Rows::others("waiver_decisions_made_for_others", "decided_by = :id AND signature_id NOT IN (SELECT signature_id FROM waiver_signatures WHERE member_id = :id)",
+            "the waiver is the flyer's; the person's name in it is replaced").only(&["decision_id", "may_fly", "decided_at"]),
+    ]),
+    Table::new("waiver_overrides", "override_id", &[searched("reason")], &[
+        Rows::deleted("waiver_overrides", "member_id = :id"),
+        Rows::others("waiver_overrides_made_for_others", "made_by = :id AND member_id <> :id", "the flyer's; the person's name in it is replaced")
+            .only(&["override_id", "made_at", "ends_at"]),
+    ]),
+];
 
 row! {
     /// A waiver that was signed for one flyer. Moments in Unix seconds.

@@ -30,6 +30,8 @@ const LAST_AT: &str = "Tunneldesk-Last-At";
 /// Error codes of JetStream.
 const WRONG_LAST_SEQUENCE: [u64; 2] = [10071, 10164];
 const MESSAGE_TOO_LARGE: u64 = 10054;
+/// A limit of the stream, of the account or of the server is reached.
+const NO_ROOM: [u64; 4] = [10023, 10028, 10047, 10077];
 const NO_MESSAGE: u64 = 10037;
 const HEADERS_BYTES_MAX: usize = 1024;
 
@@ -175,7 +177,14 @@ impl Nats {
                 None => Err(Trouble::later("the stream has dropped its messages; the batch is sent again")),
             },
             Some(MESSAGE_TOO_LARGE) => Err(Trouble::TooLarge(words(fault))),
-            _ => Err(Trouble::later(format!("the stream did not take it: {}", words(fault)))),
+            code => {
+                let error = format!("the stream did not take it: {}", words(fault));
+                Err(if code.is_some_and(|code| NO_ROOM.contains(&code)) {
+                    Trouble::Full(error)
+                } else {
+                    Trouble::later(error)
+                })
+            }
         }
     }
 
@@ -209,6 +218,10 @@ impl Upstream for Nats {
     fn offer(&mut self, batch: &Batch) -> Result<Position, Trouble> {
         let published = self.publish(batch);
         self.close_on_failure(published)
+    }
+
+    fn keeps_rows(&self) -> bool {
+        true
     }
 
     fn disconnect(&mut self) {

@@ -1,6 +1,7 @@
 //! One connection to a NATS server: requests and their answers.
 
 use super::login;
+use crate::bounded::{Bounded, Exchange};
 use crate::config::Nats;
 use crate::jobs::sync::upstream::{Trouble, error_line};
 use crate::keys::{hex, random};
@@ -19,9 +20,13 @@ const CONNECT_TIME_MAX: Duration = Duration::from_secs(15);
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The most that is read for one answer: a message, and keep-alives before it.
+const EXCHANGE_BYTES_MAX: u64 = 2 * MESSAGE_BYTES_MAX as u64;
 
 pub(super) struct Wire {
     stream: BufReader<Stream>,
+    /// The limits of the request in progress, or of the login.
+    exchange: Exchange,
     /// The subject prefix of replies; each request appends its number.
     inbox: String,
     requests: u64,
@@ -30,8 +35,8 @@ pub(super) struct Wire {
 }
 
 enum Stream {
-    Plain(TcpStream),
-    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+    Plain(Bounded),
+    Tls(Box<StreamOwned<ClientConnection, Bounded>>),
 }
 
 #[derive(Debug)]
@@ -79,7 +84,8 @@ impl Write for Stream {
 impl Wire {
     /// Connects and authenticates. `authority`: PEM certificates that are trusted instead of the public ones.
     pub(super) fn connect(server: &Nats, authority: Option<&[u8]>) -> Result<Wire, Trouble> {
-        let plain = dial(server)?;
+        let exchange = Exchange::begin(CONNECT_TIME_MAX + ANSWER_TIME_MAX, EXCHANGE_BYTES_MAX);
+        let plain = Bounded::new(dial(server)?, exchange.clone());
         let mut first = BufReader::with_capacity(1, plain);
         let line = read_line(&mut first)?;
         let info: Info = line
@@ -97,7 +103,8 @@ impl Wire {
             Stream::Plain(plain)
         };
         let inbox = format!("_INBOX.{}", hex(&random::<12>()));
-        let mut wire = Wire { stream: BufReader::new(stream), inbox, requests: 0, payload_max: info.max_payload };
+        let mut wire =
+            Wire { stream: BufReader::new(stream), exchange, inbox, requests: 0, payload_max: info.max_payload };
         wire.handshake(server, &info)?;
         Ok(wire)
     }
@@ -132,6 +139,7 @@ impl Wire {
         headers: &[(&str, String)],
         body: &[u8],
     ) -> Result<Message, Trouble> {
+        self.exchange.begin_next(ANSWER_TIME_MAX, EXCHANGE_BYTES_MAX);
         self.requests += 1;
         let reply = format!("{}.{}", self.inbox, self.requests);
         let mut bytes = Vec::with_capacity(body.len() + 1024);
@@ -211,11 +219,7 @@ fn dial(server: &Nats) -> Result<TcpStream, Trouble> {
     for address in addresses {
         match TcpStream::connect_timeout(&address, CONNECT_TIME_MAX) {
             Ok(stream) => {
-                let set = stream
-                    .set_nodelay(true)
-                    .and_then(|()| stream.set_read_timeout(Some(ANSWER_TIME_MAX)))
-                    .and_then(|()| stream.set_write_timeout(Some(ANSWER_TIME_MAX)));
-                return set.map(|()| stream).map_err(failed);
+                return stream.set_nodelay(true).map(|()| stream).map_err(failed);
             }
             Err(e) => last = e,
         }
@@ -225,9 +229,9 @@ fn dial(server: &Nats) -> Result<TcpStream, Trouble> {
 
 fn tls(
     host: &str,
-    stream: TcpStream,
+    stream: Bounded,
     authority: Option<&[u8]>,
-) -> Result<StreamOwned<ClientConnection, TcpStream>, Trouble> {
+) -> Result<StreamOwned<ClientConnection, Bounded>, Trouble> {
     let mut roots = RootCertStore::empty();
     match authority {
         Some(pem) => {

@@ -1,6 +1,7 @@
 //! Tests that every statement fits the schema, and that no statement escapes that test.
 
 use super::*;
+use crate::domain::mention::{Person, Terms};
 use crate::keys::Keys;
 use crate::store::Write;
 use crate::store::engine::clock;
@@ -58,14 +59,17 @@ fn statements_that_are_put_together_at_run_time_fit_the_schema() {
     let sealed: Vec<String> = sealed::COLUMNS.iter().flat_map(sealed::Column::statements).collect();
     assert_eq!(refused(&conn, &sealed.iter().map(|sql| ("sealed", &**sql)).collect::<Vec<_>>()), Vec::<String>::new());
     clock::set_back(&tx).unwrap();
-    for data_set in personal_data::DATA_SETS {
+    for data_set in personal_data::data_sets() {
         personal_data::rows(&tx, &keys, data_set, 1).unwrap();
     }
-    for table in mentions::TABLES {
-        mentions::last(&tx, table).unwrap();
-        mentions::list(&tx, table, 0, 9, &["Jane"], "somebody").unwrap();
+    let search = mentions::Search { keys: &keys, terms: &Terms::default(), stand_in: "somebody" };
+    for table in mentions::tables() {
+        mentions::count(&tx, table).unwrap();
+        mentions::list(&tx, &search, table, None, 9).unwrap();
+        mentions::list(&tx, &search, table, Some(&0.into()), 9).unwrap();
     }
-    erasure::erase(&tx, &keys, 1, 100).unwrap();
+    let person = Person { member_id: 1, ..Person::default() };
+    erasure::erase(&tx, &keys, &person, 100, "somebody").unwrap();
     let some = Some(1);
     let word = || Some("member:1".to_owned());
     let booked = bookings::Filter { partner_id: some, member_id: some, from: some, to: some, after: some };

@@ -1,161 +1,140 @@
-//! Tests that compare the list of data sets with the schema: each new table and column needs a decision here.
+//! Tests that compare the declarations with the schema: each column of text or bytes needs one.
 
 use super::*;
+use crate::store::engine::migrate;
+use crate::store::personal::Fate;
 use rusqlite::Connection;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Tables without data about members, and why.
-const NOBODY_S: &[(&str, &str)] = &[
-    ("site", "the site's own"),
-    ("tunnels", "places"),
-    ("partners", "companies"),
-    ("partner_secrets", "companies'"),
-    ("partner_networks", "companies'"),
-    ("partner_signatures", "companies'"),
-    ("throttles", "keyed hashes that name nobody, swept after a day"),
-    ("passcode_sends", "keyed hashes that name nobody, swept after an hour"),
-    ("replays", "answers sealed by the site key and found by nobody's name, swept after a day"),
-    ("deletions", "keyed hashes; the code is the person's own"),
-    ("tls", "the site's own"),
-    ("flown_hours", "sums"),
-    ("booked_hours", "sums"),
-    ("event_days", "sums"),
-    ("erasures", "numbers of those who are no more: what a restored file needs"),
-    ("members_search", "parts of the words in member_words, taken out by triggers and from the pages as well"),
-    ("members_search_config", "parts of the words in member_words, taken out by triggers and from the pages as well"),
-    ("members_search_data", "parts of the words in member_words, taken out by triggers and from the pages as well"),
-    ("members_search_idx", "parts of the words in member_words, taken out by triggers and from the pages as well"),
-    ("kiosks", "what the site's screens are called; the clerk who paired one stays a number"),
-    ("kiosk_pairings", "likewise, for ten minutes"),
-    ("site_texts", "the operator's words; who published them stays a number"),
-    ("site_text_drafts", "the operator's words"),
-    ("brief_pictures", "the operator's pictures; who added one stays a number"),
-    ("audit", "numbers and our words; the log may not change"),
-    ("misses", "counts an hour"),
-    ("sync", "the site's own"),
-    ("sync_refused", "numbers of rows, and what the receiver says of them"),
-    ("refinery_schema_history", "the file's own"),
-];
-
-/// Columns of text and bytes that an erasure leaves as they are, and why they are not personal data.
-const NOT_PERSONAL: &[(&str, &[&str], &str)] = &[
-    ("bookings", &["ended_as"], "our word"),
-    ("callbacks", &["sender", "event_key", "event", "about", "verdict"], "words and numbers of senders"),
-    ("certificates", &["code", "cat_group", "cat_id", "track"], "a keyed hash, and the catalogue's words"),
-    ("holdings", &["cat_group", "cat_id", "track"], "the catalogue's words"),
-    ("signers", &["cat_group", "cat_id"], "the catalogue's words"),
-    ("entries", &["kind", "status", "cat_group", "cat_id", "skill"], "our words and the catalogue's"),
-    ("entry_moves", &["from_status", "to_status"], "our words"),
-    ("history", &["event", "detail"], "our words, and a booking's numbers"),
-    (
-        "payments",
-        &["intent_id", "currency", "status", "priced_by", "named_by", "question", "decision"],
-        "the processor's numbers, our words",
-    ),
-    ("till_entries", &["kind", "currency"], "our words"),
-    (
-        "waiver_signatures",
-        &["language", "text_hash", "place", "flyer_name", "relation", "signer_name", "strokes", "answers"],
-        "a person's, and kept by a setting of the operator's that the page of the waiver explains",
-    ),
-    ("waiver_decisions", &["word"], "likewise"),
-    ("members", &["role"], "our word"),
-];
-
-struct Column {
+/// A column of the schema.
+struct Found {
     table: String,
     name: String,
-    kind: String,
+    is_text: bool,
     refers: bool,
 }
 
-fn columns() -> Vec<Column> {
+fn migrated() -> Connection {
     let mut conn = Connection::open_in_memory().unwrap();
-    crate::store::engine::migrate::migrate(&mut conn).unwrap();
-    let sql = "SELECT t.name, c.name, c.type,
+    crate::store::engine::connection::prepare_connection(&conn, crate::store::engine::reader::CACHE_KIB).unwrap();
+    migrate::migrate(&mut conn).unwrap();
+    conn
+}
+
+/// Every column of every table; those of SQLite's own tables are numbers and names of tables.
+fn columns(conn: &Connection) -> Vec<Found> {
+    let sql = "SELECT t.name, c.name, c.type NOT LIKE '%INT%' AND c.type <> 'REAL',
                       EXISTS (SELECT 1 FROM pragma_foreign_key_list(t.name) f WHERE f.\"from\" = c.name AND f.\"table\" = 'members')
                FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'";
     let mut statement = conn.prepare(sql).unwrap();
     let column =
-        |row: &Row| Ok(Column { table: row.get(0)?, name: row.get(1)?, kind: row.get(2)?, refers: row.get(3)? });
+        |row: &Row| Ok(Found { table: row.get(0)?, name: row.get(1)?, is_text: row.get(2)?, refers: row.get(3)? });
     statement.query_map([], column).unwrap().map(Result::unwrap).collect()
 }
 
+fn declared() -> BTreeSet<String> {
+    tables()
+        .flat_map(|table| table.columns.iter().map(move |column| format!("{}.{}", table.name, column.name)))
+        .collect()
+}
+
+/// Columns of text or bytes that no table declares.
+fn undeclared(conn: &Connection) -> Vec<String> {
+    let texts = columns(conn).into_iter().filter(|column| column.is_text);
+    texts.map(|column| format!("{}.{}", column.table, column.name)).filter(|name| !declared().contains(name)).collect()
+}
+
+#[test]
+fn every_column_of_text_says_what_an_erasure_does_to_it() {
+    let conn = migrated();
+    assert_eq!(undeclared(&conn), Vec::<String>::new(), "declare each in PERSONAL, beside the rows of its table");
+    let known: BTreeSet<String> = columns(&conn).iter().map(|c| format!("{}.{}", c.table, c.name)).collect();
+    assert_eq!(declared().difference(&known).collect::<Vec<_>>(), Vec::<&String>::new(), "no such column any more");
+    let named: Vec<&str> = tables().map(|table| table.name).collect();
+    assert_eq!(named.len(), named.iter().collect::<BTreeSet<_>>().len(), "a table is declared twice");
+}
+
+#[test]
+fn a_new_column_without_a_declaration_is_seen() {
+    let conn = migrated();
+    conn.execute_batch(
+        "ALTER TABLE members ADD COLUMN nickname TEXT; CREATE TABLE rumours (words TEXT NOT NULL, n INTEGER) STRICT;",
+    )
+    .unwrap();
+    assert_eq!(undeclared(&conn), ["members.nickname", "rumours.words"]);
+}
+
 /// Whether a column is about a member: it refers to one, or has the name of such a column.
-fn is_about_members(column: &Column) -> bool {
+fn is_about_members(column: &Found) -> bool {
     column.refers || column.name.contains("member") || column.name == "voucher_id"
 }
 
-fn words(sql: &str) -> BTreeSet<&str> {
-    sql.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect()
-}
+/// Numbers of members in tables whose rows are about something else. The number of an erased member leads to nobody.
+const NUMBERS_ALONE: [&str; 1] = ["erasures.member_id"];
 
 #[test]
-fn every_column_that_refers_to_a_member_is_in_the_list() {
-    let missing: Vec<String> = columns()
+fn every_column_that_refers_to_a_member_leads_to_the_person_s_rows() {
+    let leads = |column: &Found| {
+        tables()
+            .filter(|table| table.name == column.table)
+            .flat_map(|table| table.rows)
+            .any(|rows| names(rows.condition, &column.name))
+    };
+    let missing: Vec<String> = columns(&migrated())
         .iter()
-        .filter(|column| is_about_members(column) && !NOBODY_S.iter().any(|(table, _)| *table == column.table))
-        .filter(|column| {
-            !DATA_SETS
-                .iter()
-                .any(|data_set| data_set.table == column.table && words(data_set.condition).contains(&*column.name))
-        })
+        .filter(|column| !column.is_text && is_about_members(column) && !leads(column))
         .map(|column| format!("{}.{}", column.table, column.name))
+        .filter(|name| !NUMBERS_ALONE.contains(&&**name))
         .collect();
-    assert!(missing.is_empty(), "no copy shows, and no erasure finds, what is held by {missing:?}: give each a part");
+    assert!(missing.is_empty(), "no export shows, and no erasure finds, what is held by {missing:?}");
 }
 
 #[test]
-fn every_table_is_a_member_s_or_said_to_be_nobody_s() {
-    let undecided: BTreeSet<String> = columns()
-        .into_iter()
-        .map(|column| column.table)
-        .filter(|table| !DATA_SETS.iter().any(|data_set| data_set.table == table))
-        .filter(|table| !NOBODY_S.iter().any(|(name, _)| name == table))
-        .collect();
-    assert!(undecided.is_empty(), "{undecided:?}: does it hold anything of a person?");
-    for (table, _) in NOBODY_S {
-        assert!(columns().iter().any(|column| column.table == *table), "{table} is no table any more");
-    }
-}
-
-#[test]
-fn whatever_stays_of_an_erased_member_is_said_to_be_nobody_s() {
-    let mut left = Vec::new();
-    for column in columns().iter().filter(|column| ["TEXT", "BLOB"].contains(&&*column.kind)) {
-        let parts: Vec<&DataSet> = DATA_SETS.iter().filter(|data_set| data_set.table == column.table).collect();
-        let (mut goes, mut kept_because) = (false, false);
-        for data_set in &parts {
-            match data_set.erasure_policy {
-                Delete => goes = true,
-                Overwrite(sets, _) => {
-                    let set = sets.split(',').any(|one| one.trim().starts_with(&format!("{} =", column.name)));
-                    if set { goes = true } else { kept_because = true }
+fn what_a_column_declares_agrees_with_what_becomes_of_its_rows() {
+    for table in tables() {
+        let has = |wanted: fn(&Fate) -> bool| table.rows.iter().any(|rows| wanted(&rows.fate));
+        for column in table.columns {
+            let name = format!("{}.{}", table.name, column.name);
+            match column.erasure {
+                Erasure::Deleted => {
+                    assert!(has(|fate| matches!(fate, Fate::Deleted)), "{name}: no row of this table is deleted");
+                    let stays = has(|fate| matches!(fate, Fate::Emptied(..) | Fate::Kept(_)));
+                    assert!(!stays, "{name}: rows of the person stay, and with them this column");
                 }
-                // A data set with `only` is of another member's rows: mentions of the person in them are searched for
-                // and replaced.
-                Keep(_) if data_set.only.is_empty() => kept_because = true,
-                Keep(_) => {}
+                Erasure::Replaced(_) => {
+                    assert!(has(|fate| matches!(fate, Fate::Emptied(..))), "{name}: no row of this table is emptied");
+                }
+                Erasure::Searched(_) => assert!(!table.key.is_empty(), "{name}: the rows have no key"),
+                Erasure::NotPersonal(why) => assert!(!why.is_empty(), "{name}"),
+                Erasure::Kept(why, how_long) => assert!(!why.is_empty() && !how_long.is_empty(), "{name}"),
             }
         }
-        let known =
-            |(table, names, _): &(&str, &[&str], &str)| *table == column.table && names.contains(&&*column.name);
-        if kept_because && !(goes && column.table == "entries") && !NOT_PERSONAL.iter().any(known) {
-            left.push(format!("{}.{}", column.table, column.name));
-        }
     }
-    assert!(left.is_empty(), "{left:?} would stay of somebody who was erased");
 }
 
 #[test]
-fn the_list_names_columns_that_are_there() {
-    let columns = columns();
-    for data_set in DATA_SETS {
-        let known = |name: &str| columns.iter().any(|column| column.table == data_set.table && column.name == name);
-        for name in data_set.only.iter().copied().chain(data_set.displays.iter().map(|(name, _)| *name)) {
-            assert!(known(name), "{}.{name}", data_set.table);
+fn rows_that_are_found_by_way_of_another_table_come_before_it() {
+    let sets = data_sets();
+    assert_eq!(sets.len(), tables().map(|table| table.rows.len()).sum::<usize>());
+    for (at, (table, _)) in sets.iter().enumerate() {
+        for (other, rows) in &sets[at + 1..] {
+            let looks = other.name != table.name && names(rows.condition, table.name);
+            assert!(!looks, "{} is found by way of {}, whose rows are gone by then", rows.part, table.name);
         }
     }
-    let names: BTreeSet<_> = DATA_SETS.iter().map(|data_set| data_set.name).collect();
-    assert_eq!(names.len(), DATA_SETS.len());
+}
+
+#[test]
+fn the_parts_of_an_export_have_names_of_their_own_and_columns_that_are_there() {
+    let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for column in columns(&migrated()) {
+        known.entry(column.table).or_default().insert(column.name);
+    }
+    for (table, rows) in data_sets() {
+        for name in rows.only {
+            assert!(known[table.name].contains(*name), "{}.{name}", table.name);
+        }
+    }
+    let parts: BTreeSet<_> = data_sets().iter().map(|(_, rows)| rows.part).collect();
+    assert_eq!(parts.len(), data_sets().len());
 }

@@ -1,0 +1,317 @@
+//! What the tables hold of people, declared beside each table's rows: for every column of text or bytes, what the erasure
+//! of a member does to it; and which rows are a member's. Erasure, the search for mentions and `member export` are driven
+//! by these declarations. A test walks the schema: it fails on a column without a declaration, and on a declaration
+//! without a column.
+
+use crate::keys::Purpose;
+
+/// The declaration of one table.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub name: &'static str,
+    /// The SQL expression that numbers the rows, in the order of an index.
+    pub key: &'static str,
+    pub columns: &'static [Column],
+    /// The rows that are about a member, by how they are found.
+    pub rows: &'static [Rows],
+}
+
+/// A column of text or bytes.
+#[derive(Debug)]
+pub(crate) struct Column {
+    pub name: &'static str,
+    pub erasure: Erasure,
+    /// The purpose for which the site key seals the values.
+    pub sealed: Option<Purpose>,
+    /// A secret, or its hash, that no export shows.
+    pub is_secret: bool,
+}
+
+/// What the erasure of a member does to a column.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Erasure {
+    /// The column holds nothing about a person; the reason.
+    NotPersonal(
+        #[cfg_attr(not(test), expect(dead_code, reason = "whoever reads the declaration needs it"))] &'static str,
+    ),
+    /// Stays as it is: the reason, and for how long.
+    Kept(&'static str, &'static str),
+    /// Goes with the person's rows, all of which are deleted.
+    Deleted,
+    /// Replaced by this SQL value in the person's rows, which stay. `:name` is the account's new name.
+    Replaced(&'static str),
+    /// Searched for mentions of the person in every row, and emptied in the person's own rows that stay.
+    Searched(Mention),
+}
+
+/// What becomes of a text that mentions the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mention {
+    /// A neutral word stands in for the person.
+    Word,
+    /// The texts in a JSON value are searched, and a neutral word stands in for the person.
+    WordInJson,
+    /// The value is emptied: an answer, or a message of another server, in whose form nothing can be replaced.
+    Emptied,
+    /// The row is removed, because without the person it means nothing.
+    RowRemoved,
+}
+
+/// Rows about a member.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    /// The name of the part in an export.
+    pub part: &'static str,
+    /// The SQL condition of the rows, with the member as `:id`.
+    pub condition: &'static str,
+    /// The columns that an export shows, where the others are about another person; empty: all.
+    pub only: &'static [&'static str],
+    pub fate: Fate,
+}
+
+/// What an erasure does to rows about the member.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Fate {
+    Deleted,
+    /// The rows stay without what was about the person: further SQL assignments, for numbers, and the reason.
+    Emptied(&'static str, &'static str),
+    /// The person's rows stay as they are, for this reason.
+    Kept(&'static str),
+    /// Rows of others that the person had a part in: they stay, for this reason, and are searched for each of the person's
+    /// names, however common.
+    Others(&'static str),
+}
+
+/// The reason to keep rows of numbers alone.
+pub(crate) const NUMBERS: &str = "numbers and moments; the number leads to nobody any more";
+pub(crate) const OUR_WORD: &str = "a word of the product's own";
+pub(crate) const CATALOGUE: &str = "words of the catalogue";
+pub(crate) const HASH: &str = "a keyed hash that names nobody";
+pub(crate) const OPERATOR: &str = "the operator's own words about the site";
+
+impl Table {
+    pub(crate) const fn new(
+        name: &'static str,
+        key: &'static str,
+        columns: &'static [Column],
+        rows: &'static [Rows],
+    ) -> Table {
+        Table { name, key, columns, rows }
+    }
+
+    /// A table without rows about members.
+    pub(crate) const fn nobodys(name: &'static str, columns: &'static [Column]) -> Table {
+        Table { name, key: "", columns, rows: &[] }
+    }
+
+    /// The columns that are searched for mentions.
+    pub(crate) fn searched(&self) -> impl Iterator<Item = (&'static Column, Mention)> {
+        self.columns.iter().filter_map(|column| match column.erasure {
+            Erasure::Searched(mention) => Some((column, mention)),
+            _ => None,
+        })
+    }
+}
+
+const fn column(name: &'static str, erasure: Erasure) -> Column {
+    Column { name, erasure, sealed: None, is_secret: false }
+}
+
+pub(crate) const fn not_personal(name: &'static str, why: &'static str) -> Column {
+    column(name, Erasure::NotPersonal(why))
+}
+
+pub(crate) const fn kept(name: &'static str, why: &'static str, how_long: &'static str) -> Column {
+    column(name, Erasure::Kept(why, how_long))
+}
+
+pub(crate) const fn deleted(name: &'static str) -> Column {
+    column(name, Erasure::Deleted)
+}
+
+/// A secret, or its hash, that goes with the person's rows.
+pub(crate) const fn secret(name: &'static str) -> Column {
+    deleted(name).secret()
+}
+
+pub(crate) const fn emptied(name: &'static str) -> Column {
+    column(name, Erasure::Replaced("''"))
+}
+
+pub(crate) const fn replaced(name: &'static str, sql: &'static str) -> Column {
+    column(name, Erasure::Replaced(sql))
+}
+
+/// A free text: a neutral word stands in for the person.
+pub(crate) const fn searched(name: &'static str) -> Column {
+    mentioned(name, Mention::Word)
+}
+
+pub(crate) const fn mentioned(name: &'static str, mention: Mention) -> Column {
+    column(name, Erasure::Searched(mention))
+}
+
+impl Column {
+    pub(crate) const fn secret(self) -> Column {
+        Column { is_secret: true, ..self }
+    }
+
+    pub(crate) const fn sealed(self, purpose: Purpose) -> Column {
+        Column { sealed: Some(purpose), ..self }
+    }
+}
+
+impl Rows {
+    pub(crate) const fn deleted(part: &'static str, condition: &'static str) -> Rows {
+        Rows { part, condition, only: &[], fate: Fate::Deleted }
+    }
+
+    pub(crate) const fn emptied(
+        part: &'static str,
+        condition: &'static str,
+        also: &'static str,
+        why: &'static str,
+    ) -> Rows {
+        Rows { part, condition, only: &[], fate: Fate::Emptied(also, why) }
+    }
+
+    pub(crate) const fn kept(part: &'static str, condition: &'static str, why: &'static str) -> Rows {
+        Rows { part, condition, only: &[], fate: Fate::Kept(why) }
+    }
+
+    pub(crate) const fn others(part: &'static str, condition: &'static str, why: &'static str) -> Rows {
+        Rows { part, condition, only: &[], fate: Fate::Others(why) }
+    }
+
+    pub(crate) const fn only(self, only: &'static [&'static str]) -> Rows {
+        Rows { only, ..self }
+    }
+
+    /// The reason why the rows stay when the member is erased; `None`: they are deleted.
+    pub(crate) fn kept_because(&self) -> Option<&'static str> {
+        match self.fate {
+            Fate::Deleted => None,
+            Fate::Emptied(_, why) | Fate::Kept(why) | Fate::Others(why) => Some(why),
+        }
+    }
+}
+
+/// The tables that libraries keep in the database.
+pub(crate) const OF_LIBRARIES: &[Table] = &[
+    Table::nobodys(
+        "refinery_schema_history",
+        &[
+            not_personal("name", "the names of migrations"),
+            not_personal("applied_on", "moments"),
+            not_personal("checksum", "sums of migrations"),
+        ],
+    ),
+    Table::nobodys("members_search", &[not_personal("words", "taken out by triggers with the words of the member")]),
+    Table::nobodys(
+        "members_search_data",
+        &[not_personal("block", "taken out by triggers with the words of the member, and from the pages")],
+    ),
+    Table::nobodys(
+        "members_search_idx",
+        &[
+            not_personal("segid", "SQLite's own"),
+            not_personal("term", "taken out by triggers with the words of the member, and from the pages"),
+            not_personal("pgno", "SQLite's own"),
+        ],
+    ),
+    Table::nobodys("members_search_config", &[not_personal("k", "SQLite's own"), not_personal("v", "SQLite's own")]),
+];
+
+/// The addresses of the member, today's and earlier ones, where no other member has the same one.
+macro_rules! addresses {
+    () => {
+        "(SELECT w.word FROM (SELECT email AS word, member_id FROM members
+                              UNION ALL SELECT word, member_id FROM former_names WHERE kind = 'email') w
+          WHERE w.member_id = :id AND w.word <> ''
+            AND NOT EXISTS (SELECT 1 FROM members o WHERE o.email = w.word AND o.member_id <> :id))"
+    };
+}
+
+/// The spellings of the member's addresses: the stored ones, which may date from before addresses had one spelling, and
+/// the one in which addresses are stored since.
+macro_rules! spellings {
+    () => {
+        concat!("(SELECT word FROM ", addresses!(), " UNION SELECT canonical_address(word) FROM ", addresses!(), ")")
+    };
+}
+
+/// The telephone numbers of the member, today's and earlier ones, where no other member has the same one.
+macro_rules! phones {
+    () => {
+        "(SELECT w.word FROM (SELECT phone AS word, member_id FROM members
+                              UNION ALL SELECT word, member_id FROM former_names WHERE kind = 'phone') w
+          WHERE w.member_id = :id AND w.word <> ''
+            AND NOT EXISTS (SELECT 1 FROM members o WHERE o.phone = w.word AND o.member_id <> :id))"
+    };
+}
+
+/// The columns that an erasure leaves as they are: table, column, the reason, and for how long.
+pub(crate) fn kept_columns() -> impl Iterator<Item = (&'static str, &'static str, &'static str, &'static str)> {
+    columns().filter_map(|(table, column)| match column.erasure {
+        Erasure::Kept(why, how_long) => Some((table.name, column.name, why, how_long)),
+        _ => None,
+    })
+}
+
+/// What a column holds of a member, for tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HoldingKind {
+    /// The person's own.
+    Own,
+    /// The person's own, and kept.
+    Kept,
+    /// Texts that may mention the person.
+    Searched,
+}
+
+/// A column that can hold something of a member.
+#[derive(Debug)]
+pub struct Holding {
+    /// The table's name.
+    pub table: &'static str,
+    /// The column's name.
+    pub column: &'static str,
+    /// What it holds.
+    pub kind: HoldingKind,
+    /// The conditions of the person's own rows, with the member as `:id`.
+    pub condition: Vec<&'static str>,
+    /// The purpose for which the site key seals the values.
+    pub sealed: Option<Purpose>,
+}
+
+/// The columns that can hold something of a member.
+pub fn holdings() -> impl Iterator<Item = Holding> {
+    columns().filter_map(|(table, column)| {
+        let kind = match column.erasure {
+            Erasure::NotPersonal(_) => return None,
+            Erasure::Kept(..) => HoldingKind::Kept,
+            Erasure::Searched(_) => HoldingKind::Searched,
+            Erasure::Deleted | Erasure::Replaced(_) => HoldingKind::Own,
+        };
+        Some(holding(table, column, kind))
+    })
+}
+
+/// The columns of sealed values that can name a member.
+pub fn sealed() -> impl Iterator<Item = Holding> {
+    holdings().filter(|holding| holding.sealed.is_some())
+}
+
+fn columns() -> impl Iterator<Item = (&'static Table, &'static Column)> {
+    crate::store::tables::PERSONAL
+        .iter()
+        .copied()
+        .flatten()
+        .flat_map(|table| table.columns.iter().map(move |column| (table, column)))
+}
+
+fn holding(table: &'static Table, column: &'static Column, kind: HoldingKind) -> Holding {
+    let own = table.rows.iter().filter(|rows| !matches!(rows.fate, Fate::Others(_)));
+    let condition = own.map(|rows| rows.condition).collect();
+    Holding { table: table.name, column: column.name, kind, condition, sealed: column.sealed }
+}
