@@ -121,6 +121,15 @@ fn who_closes_its_side_after_asking_is_answered_all_the_same() {
 }
 
 #[test]
+fn the_memory_of_a_server_is_never_dumped() {
+    let desk = Desk::with_site();
+    let server = desk.serve();
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.process_id())).unwrap();
+    let core = limits.lines().find(|line| line.starts_with("Max core file size")).expect("the kernel lists it");
+    assert_eq!(core.split_whitespace().skip(4).take(2).collect::<Vec<_>>(), ["0", "0"], "{core}");
+}
+
+#[test]
 fn one_address_cannot_take_every_connection() {
     let desk = Desk::with_site();
     let server = desk.serve_with(&[("TUNNELDESK_LIMITS_CONNECTIONS_PER_ADDRESS_MAX", "8")]);

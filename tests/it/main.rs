@@ -17,7 +17,6 @@ mod crowds;
 mod deadline;
 mod description;
 mod desk;
-mod erasure;
 mod everywhere;
 mod exposure;
 mod harness;

@@ -142,7 +142,7 @@ fn renamed_and_erased_members_are_not_found_by_their_old_names() {
     name(&site, &jane, "Brunhilde Smith", "");
     assert_eq!((found(&clerk, "quetzalina"), found(&clerk, "brunhilde")), (vec![], vec![jane.id]));
     assert_eq!(found(&clerk, "0791234567"), [0; 0]);
-    site.change(|tx| Ok(tunneldesk::store::queries::erasure::erase(tx, &site.inside().keys, jane.id, tx.now())?));
+    site.shell(&["member", "erase", &jane.id.to_string(), "--yes"]);
     assert_eq!(found(&clerk, "brunhilde"), [0; 0]);
     // Neither do the pages of the search index contain the name, in pieces or whole.
     let left: i64 = site.change(|tx| {

@@ -1,6 +1,9 @@
 //! When messages are sent, tried again and given up; no request waits for a delivery.
 
 use super::*;
+use crate::harness::senders;
+use std::io::Write;
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 use tunneldesk::jobs;
 
@@ -196,6 +199,39 @@ fn a_new_message_is_sent_at_once_and_no_request_waits_for_a_slow_server() {
     office.next();
     sending.stop();
     assert_eq!(state(&site, slow), "sent", "a message on its way is marked before the end");
+}
+
+/// A mail server whose greeting never ends.
+fn endless_greeting() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                while stream.write_all(b"2").is_ok() {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+            });
+        }
+    });
+    port
+}
+
+#[test]
+fn a_mail_server_that_never_ends_its_greeting_keeps_no_short_message() {
+    let gateway = Office::sms();
+    let site = Site::open_with(|config| {
+        config.mail = Some(Mail { port: endless_greeting(), ..senders::mail_to_nowhere() });
+        config.sms = Some(sms_settings(&gateway));
+    });
+    let mail = queue_welcome(&site, "jane@example.com");
+    let sending = jobs::outbox::start(&site.for_a_job()).unwrap();
+    // The mail is on its way by then.
+    std::thread::sleep(Duration::from_millis(500));
+    queue(&site, Channel::Sms, "+41791234567", "de", "passcode_verify_phone", &json!({"passcode": "987654"}));
+    assert_eq!(gateway.next()["to"], "+41791234567");
+    assert_eq!(state(&site, mail), "waiting");
+    sending.stop();
 }
 
 #[test]
