@@ -1,5 +1,5 @@
 //! The answer of a command, and the one place that prints it: in words for people, as JSON with `--json`. Exit codes: 0
-//! done, 1 refused, 2 failed.
+//! done, 1 refused, 2 failed; those of reports say how bad the news is.
 
 use crate::http::failure::Failure;
 use serde::{Deserialize, Serialize, Serializer};

@@ -46,6 +46,9 @@ pub(super) struct Restore {
 /// zone.
 const AHEAD_SECONDS_MAX: i64 = 60;
 
+/// The exit code where the site is back, but not up to the newest tick or the wanted second.
+const CUT_SHORT: u8 = 3;
+
 /// The backup that is restored.
 struct Choice {
     backup: Backup,
@@ -159,6 +162,9 @@ impl Restore {
                 )
             }),
         };
+        // Ticks that are there, or may be, and are not in the site now.
+        let is_away = asked.is_none() && (passed_over.is_some() || !unreadable.is_empty());
+        let is_cut_short = trouble.is_some() || (asked.is_some() && replayed.is_none()) || is_away;
         let passed_over = passed_over.as_ref().map_or_else(String::new, |off_site_error| {
             format!("\nThe off-site backups were passed over: {off_site_error}.")
         });
@@ -173,10 +179,11 @@ impl Restore {
             true => ("would be", "\n\nNothing was changed.".to_owned()),
             false => ("is", format!("\n\nNext:\n  tunneldesk serve --data {}", config.data.display())),
         };
-        done(
+        let answer = done(
             format!("The site {is} as it was on {when}.{asked}{gone}{lost}{kept}{passed_over}{unreadable}{next}"),
             values,
-        )
+        )?;
+        if is_cut_short { Err(CommandError::Report(CUT_SHORT, answer)) } else { Ok(answer) }
     }
 }
 

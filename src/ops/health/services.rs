@@ -138,8 +138,12 @@ pub(crate) fn off_site_replication(site: &Site) -> Fact {
     let late = State::above(status.behind_seconds, OFF_SITE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM);
     let (key, state) = match status.has_chain {
         true => ("health.off_site", late),
-        // A base takes a while, and a restore has the one before meanwhile.
-        false if status.trouble.is_none() && status.behind_seconds <= OFF_SITE_BASE_SECONDS_ALARM => {
+        // A base takes a while. As long as nobody writes, a restore from the one before loses nothing.
+        false
+            if status.trouble.is_none()
+                && status.behind_bytes == 0
+                && status.behind_seconds <= OFF_SITE_BASE_SECONDS_ALARM =>
+        {
             ("health.off_site.begins", late.min(State::Warning))
         }
         false => ("health.off_site.begins", late),

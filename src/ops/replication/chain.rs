@@ -53,10 +53,10 @@ impl Drop for ChainStart {
 
 /// A chain whose base is on the off-site target.
 pub(crate) struct Chain {
-    start: ChainStart,
-    base: Target,
+    pub(super) start: ChainStart,
+    pub(super) base: Target,
     /// The number of the last confirmed tick.
-    number: u64,
+    pub(super) number: u64,
     read: Position,
     /// The file of the last confirmed tick, or the manifest of the base.
     last: StoredFile,

@@ -14,6 +14,7 @@ pub(crate) mod s3;
 mod status;
 pub(crate) mod target;
 pub(crate) mod tick;
+mod verify;
 
 use crate::ops::backup::off_site::OffSite;
 use crate::site::Site;
@@ -95,7 +96,8 @@ pub(crate) fn start(site: &Site) -> io::Result<Option<ReplicationThread>> {
     let Some(off_site) = OffSite::of(site) else { return Ok(None) };
     let ((stop, stopped), (end, ended)) = (channel(), channel());
     let replica = site.state::<Replica>();
-    *lock(&replica.report) = Report { chainless_since: Some(site.now()), ..Report::default() };
+    *lock(&replica.report) = Report::default();
+    site.store.writer().capture.begin_counting(FollowerKind::OffSite, site.now());
     replica.is_on.store(true, Ordering::Release);
     let site = site.for_another_thread();
     std::thread::Builder::new().name("replication".to_owned()).spawn(move || {
@@ -143,6 +145,7 @@ struct Replicator<'s> {
     /// While the off-site target fails: the round of the next try, and the number of rounds until the one after it.
     next_try: u64,
     rounds_to_try: u64,
+    looks: verify::Looks,
 }
 
 impl<'s> Replicator<'s> {
@@ -163,6 +166,7 @@ impl<'s> Replicator<'s> {
             erased: None,
             next_try: 0,
             rounds_to_try: 1,
+            looks: verify::Looks::beginning(site.now()),
         }
     }
 
@@ -216,6 +220,7 @@ impl<'s> Replicator<'s> {
         }
         self.ship(TICK_TIME_MAX, false);
         self.check_last();
+        self.look_back();
         self.checkpoint_long_log();
         self.make_base_where_due();
         self.back_off();
@@ -227,6 +232,7 @@ impl<'s> Replicator<'s> {
             Ok(_) => {
                 // A restore uses this chain up to the beginning of the next one.
                 self.ship(TICK_TIME_MAX, false);
+                self.site.store.writer().capture.attach(next.follower());
                 (self.chain, self.chain_since) = (Some(next), self.site.now());
                 self.report(None);
                 (self.next_try, self.rounds_to_try) = (0, 1);
@@ -251,8 +257,7 @@ impl<'s> Replicator<'s> {
 
     fn report(&self, trouble: Option<String>) {
         let mut report = lock(&self.replica.report);
-        let since = report.chainless_since.unwrap_or(self.site.now());
-        report.chainless_since = if self.chain.is_some() { None } else { Some(since) };
+        report.has_chain = self.chain.is_some();
         if let Some(trouble) = trouble.as_ref().filter(|trouble| report.trouble.as_ref() != Some(*trouble)) {
             tracing::error!(trouble, "the off-site copy fails");
         }
@@ -303,7 +308,7 @@ impl<'s> Replicator<'s> {
                     self.site.store.writer().capture.confirm(chain.follower());
                     self.report(None);
                 }
-                Some(Err(Unconfirmed::Lost(cause))) => return self.give_up_chain(cause),
+                Some(Err(Unconfirmed::Lost(cause))) => return self.give_up_lost_chain(cause),
                 Some(Err(Unconfirmed::Foreign(cause))) => {
                     lock(&self.replica.report).other_machine = Some(cause.clone());
                     return self.give_up_chain(cause);
@@ -318,6 +323,12 @@ impl<'s> Replicator<'s> {
     fn give_up_chain(&mut self, cause: String) {
         self.chain = None;
         self.report(Some(cause));
+    }
+
+    /// Gives up this chain, of which the target has lost a file.
+    fn give_up_lost_chain(&mut self, cause: String) {
+        self.site.store.writer().capture.note_loss(None);
+        self.give_up_chain(cause);
     }
 
     /// Adds the tombstones off site that are not there yet.
@@ -339,7 +350,7 @@ impl<'s> Replicator<'s> {
         match self.off_site.send(TICK_TIME_MAX, move || check_there(&last)) {
             Some(Ok(())) if self.site.store.writer().capture.is_confirmed(FollowerKind::OffSite) => self.report(None),
             Some(Ok(())) => {}
-            Some(Err(Unconfirmed::Lost(cause) | Unconfirmed::Foreign(cause))) => self.give_up_chain(cause),
+            Some(Err(Unconfirmed::Lost(cause) | Unconfirmed::Foreign(cause))) => self.give_up_lost_chain(cause),
             Some(Err(Unconfirmed::Failed(cause))) => self.report(Some(cause)),
             None => self.report(Some(self.off_site.no_answer())),
         }

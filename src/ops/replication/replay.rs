@@ -204,7 +204,7 @@ impl ChainOrigin {
         }
     }
 
-    fn tick_bytes_max(&self) -> u64 {
+    pub(super) fn tick_bytes_max(&self) -> u64 {
         self.tick_bytes_max.unwrap_or(u64::MAX)
     }
 

@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 /// What the thread reports of the copy.
 #[derive(Default, Clone)]
 pub(super) struct Report {
-    /// Since when there is no chain (Unix seconds); `None`: there is one.
-    pub chainless_since: Option<i64>,
+    /// Whether there is a base with ticks of this process.
+    pub has_chain: bool,
     /// Why the last round failed.
     pub trouble: Option<String>,
     /// Another machine was seen to write off site as this site. Kept until the server ends.
@@ -22,8 +22,10 @@ pub(super) struct Report {
 pub(crate) struct Status {
     /// Whether there is a base with ticks of this process.
     pub has_chain: bool,
-    /// Seconds since the oldest unconfirmed commit.
+    /// Seconds since the oldest commit that is not confirmed, whatever became of its chain. Until the first base of this
+    /// process: since its start.
     pub behind_seconds: i64,
+    /// Bytes of the commits since the start that are not confirmed.
     pub behind_bytes: u64,
     pub trouble: Option<String>,
     /// Another machine writes off site as this site: where.
@@ -39,11 +41,9 @@ pub(crate) fn status(site: &Site) -> Option<Status> {
         return None;
     }
     let report = lock(&replica.report).clone();
-    let Lag { bytes, since } = site.store.writer().capture.lag(FollowerKind::OffSite);
-    // Before its first write a process knows no moment of a commit.
-    let since = report.chainless_since.or(since.filter(|since| *since > 0));
+    let Lag { bytes, since } = site.store.writer().capture.behind(FollowerKind::OffSite);
     Some(Status {
-        has_chain: report.chainless_since.is_none(),
+        has_chain: report.has_chain,
         behind_seconds: since.map_or(0, |since| (site.now() - since).max(0)),
         behind_bytes: bytes,
         trouble: report.trouble,

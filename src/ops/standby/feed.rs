@@ -52,6 +52,7 @@ impl Feed {
         _ = std::fs::remove_dir_all(super::base::dir_in(&site.config.data));
         self.away_since.store(site.now(), Ordering::Release);
         self.is_on.store(true, Ordering::Release);
+        site.store.writer().capture.begin_counting(FollowerKind::Standby, site.now());
         site.store.writer().capture.set_wait(site.config.replica.wait);
     }
 
@@ -61,9 +62,9 @@ impl Feed {
     }
 
     pub(super) fn status(&self, site: &Site) -> Status {
-        let Lag { bytes, since } = site.store.writer().capture.lag(FollowerKind::Standby);
+        let Lag { bytes, since } = site.store.writer().capture.behind(FollowerKind::Standby);
         let away = Some(self.away_since.load(Ordering::Acquire)).filter(|since| *since > 0);
-        let since = away.or(since.filter(|since| *since > 0));
+        let since = away.into_iter().chain(since).min();
         Status {
             is_attached: away.is_none(),
             is_in_step: site.store.writer().capture.is_in_step(),

@@ -10,6 +10,7 @@ mod in_bucket;
 pub mod oracle;
 mod store;
 mod storms;
+mod truth;
 
 use crate::harness::{Desk, Random, Server, text};
 use oracle::{LIMITS, Oracle, restored};

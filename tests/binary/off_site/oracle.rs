@@ -122,6 +122,11 @@ impl Oracle {
         missing.map(|write| end.saturating_duration_since(write.acknowledged)).max().unwrap_or_default()
     }
 
+    /// The second of the oldest write that was requested after a second.
+    pub fn oldest_after(&self, second: i64) -> Option<i64> {
+        self.writes.iter().filter(|write| write.from > second).map(|write| write.to).min()
+    }
+
     /// Removes lost writes from the expected ones.
     pub fn forget_lost(&mut self, there: &BTreeSet<String>) {
         self.writes.retain(|write| there.contains(&write.name));

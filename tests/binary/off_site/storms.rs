@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// The longest time of a write while the off-site target has a fault, beside other tests.
 pub(super) const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
 
-fn begin() -> (Desk, Server, Oracle) {
+pub(super) fn begin() -> (Desk, Server, Oracle) {
     let (desk, mut oracle) = (site(1), Oracle::new(1));
     let server = desk.serve();
     oracle.sign_in(&server);

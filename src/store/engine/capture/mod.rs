@@ -2,6 +2,7 @@
 //! next write overwrite the WAL, so none runs before every follower has confirmed all of its frames, or is given up.
 
 mod standby;
+mod unconfirmed;
 
 use super::wal_read::FRAME_BYTES;
 use standby::Standby;
@@ -9,6 +10,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use unconfirmed::Unconfirmed;
 
 /// The end of a commit in the WAL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -114,6 +116,8 @@ struct State {
     /// The number of commits that changed something.
     commits: u64,
     standby: Standby,
+    /// What each kind of copy has not confirmed; `None`: nobody asked to count it.
+    unconfirmed: [Option<Unconfirmed>; 2],
     /// Callers of [`Capture::expedite`] under way.
     expedited: u32,
     /// See [`Capture::disable_gate`].
@@ -132,7 +136,10 @@ impl Capture {
         let was_in_step = state.standby.is_in_step;
         match noted {
             Appended::Nothing => return 0,
-            Appended::Unreadable => state.give_up("the write-ahead log could not be read"),
+            Appended::Unreadable => {
+                state.count_unconfirmed(moment, 0);
+                state.give_up("the write-ahead log could not be read");
+            }
             Appended::To(position) => state.note(position, moment),
         }
         state.give_up_lagging();
@@ -221,13 +228,15 @@ impl Capture {
     pub(crate) fn confirm(&self, number: u64) {
         let mut state = self.lock();
         let Some(follower) = state.followers.iter_mut().find(|follower| follower.number == number) else { return };
-        let is_chain = follower.kind == FollowerKind::OffSite;
+        let kind = follower.kind;
+        let is_chain = kind == FollowerKind::OffSite;
         follower.is_sent = false;
         if let Some((end, commit)) = follower.ends.pop_front() {
             (follower.confirmed, follower.replicated) = (end.position, commit);
-            if follower.kind == FollowerKind::Standby {
+            if kind == FollowerKind::Standby {
                 state.standby.confirmed = commit;
             }
+            state.confirm(kind, commit);
         }
         state.is_waited_for |= is_chain;
         state.update_in_step(number);
@@ -259,7 +268,7 @@ impl Capture {
         self.lock().is_confirmed(kind)
     }
 
-    /// The lag of the follower of a kind that is the least behind, which a restore would use.
+    /// The lag in the WAL of the follower of a kind that is the least behind, which a restore would use.
     pub(crate) fn lag(&self, kind: FollowerKind) -> Lag {
         self.lock().lags(kind).min_by_key(|lag| lag.bytes).unwrap_or_default()
     }
@@ -276,9 +285,11 @@ impl State {
         if began_anew && !self.allows_checkpoint() {
             self.give_up("the write-ahead log was emptied before all of it was off the site");
         }
+        let frames = position.frames.saturating_sub(if began_anew { 0 } else { self.newest.frames });
         self.commits += 1;
         self.moment = self.moment.max(moment);
         self.newest = position;
+        self.count_unconfirmed(self.moment, u64::from(frames) * FRAME_BYTES);
         let (end, commit) = (End { position, moment: self.moment }, self.commits);
         for follower in &mut self.followers {
             let joins = |last: &End| last.moment == end.moment && last.position.salt == position.salt;

@@ -96,11 +96,6 @@ impl Capture {
             self.confirmed.notify_all();
         }
     }
-
-    /// Records that the standby has the base with which the chain begins.
-    pub(crate) fn attach(&self, number: u64) {
-        self.lock().update_in_step(number);
-    }
 }
 
 impl State {

@@ -177,3 +177,45 @@ fn writers_wait_for_a_lagging_copy_as_long_as_it_confirms_ticks() {
     capture.wait_for_off_site_copy(Duration::from_millis(1));
     capture.wait_for_off_site_copy(long);
 }
+
+#[test]
+fn what_a_copy_has_not_confirmed_is_counted_through_gaps_and_new_bases() {
+    let capture = Capture::default();
+    let behind = |frames: u64, since: Option<i64>| {
+        assert_eq!(capture.behind(FollowerKind::OffSite), Lag { bytes: frames * FRAME_BYTES, since });
+    };
+    capture.note(to(1, 3), 10);
+    behind(0, None);
+    capture.begin_counting(FollowerKind::OffSite, 20);
+    behind(0, Some(20));
+    let (first, _) = capture.follow(FollowerKind::OffSite, 10 * FRAME_BYTES);
+    capture.note(to(1, 5), 21);
+    behind(2, Some(20));
+    capture.attach(first);
+    behind(2, Some(21));
+    capture.next_end(first).unwrap().unwrap();
+    capture.confirm(first);
+    behind(0, None);
+    // The target freezes, and the chain is given up at its limit: what is on one disk does not become less.
+    capture.note(to(1, 10), 30);
+    capture.note(to(1, 19), 40);
+    assert!(!capture.follows(first));
+    behind(14, Some(30));
+    // Nor does it with the WAL that begins anew, and the next base.
+    capture.note(to(2, 1), 50);
+    let (second, _) = capture.follow(FollowerKind::OffSite, 10 * FRAME_BYTES);
+    capture.note(to(2, 2), 60);
+    behind(16, Some(30));
+    capture.attach(second);
+    behind(1, Some(60));
+    capture.next_end(second).unwrap().unwrap();
+    capture.confirm(second);
+    behind(0, None);
+    // A target that lost its newest tick has less than it confirmed.
+    capture.note_loss(None);
+    capture.leave(second);
+    behind(0, Some(60));
+    let (third, _) = capture.follow(FollowerKind::OffSite, 10 * FRAME_BYTES);
+    capture.attach(third);
+    behind(0, None);
+}

@@ -1,0 +1,180 @@
+//! The look back: every half hour the files of the chain are read back from the off-site target, so that a tick or a base that
+//! is damaged or missing there is known before it is needed. A new base begins at once then.
+
+use super::chain::{Chain, list, ticks_of};
+use super::target::Target;
+use super::tick::{Head, Lineage, ReadTick};
+use super::{Replicator, lock};
+use crate::ops::backup::manifest::{ChainOrigin, FileDigest, Manifest};
+use crate::ops::outside::object::Object;
+use crate::site::priority;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+const LOOK_SECONDS: i64 = 1_800;
+
+/// What is wrong with a chain off site.
+#[derive(Debug, PartialEq)]
+pub(super) struct Flaw {
+    cause: String,
+    /// The second up to which a restore gets (Unix seconds).
+    sound_until: i64,
+}
+
+/// The looks back, one at a time. A target that hangs holds up one of them for ever, and is an alarm by its ticks.
+pub(super) struct Looks {
+    next_at: i64,
+    is_under_way: Arc<AtomicBool>,
+    /// The chain and its flaw.
+    found: Arc<Mutex<Option<(Lineage, Flaw)>>>,
+}
+
+/// The chain as it was when the look began.
+pub(super) struct Look {
+    base: Target,
+    base_moment: i64,
+    lineage: Lineage,
+    /// The number of the last confirmed tick.
+    ticks: u64,
+}
+
+impl Looks {
+    pub(super) fn beginning(now: i64) -> Looks {
+        Looks { next_at: now + LOOK_SECONDS, is_under_way: Arc::default(), found: Arc::default() }
+    }
+}
+
+impl Chain {
+    fn look(&self) -> Look {
+        Look {
+            base: self.base.clone(),
+            base_moment: self.start.followed.begin.moment,
+            lineage: self.start.lineage,
+            ticks: self.number,
+        }
+    }
+}
+
+impl Look {
+    /// The first flaw. The error: the target does not answer as it should, which says nothing of its files.
+    pub(super) fn run(&self) -> io::Result<Option<Flaw>> {
+        match self.find_in_base()? {
+            Ok(base) => self.find_in_ticks(&base),
+            Err(cause) => Ok(Some(Flaw { cause, sound_until: self.base_moment })),
+        }
+    }
+
+    /// The manifest of the base; the inner error: what is wrong with the base.
+    fn find_in_base(&self) -> io::Result<Result<Manifest, String>> {
+        let read = self.base.read(Object::Manifest).map(|bytes| Manifest::parse_of(&bytes, &self.base).ok());
+        let (manifest, is_sound) = match read {
+            Ok(manifest) => (manifest, Ok(())),
+            Err(e) => (None, Err(e)),
+        };
+        if let Some(cause) = self.base.flaw_of(Object::Manifest, is_sound.map(|()| manifest.is_some()))? {
+            return Ok(Err(cause));
+        }
+        let manifest = manifest.ok_or_else(|| io::Error::other("the manifest was not read"))?;
+        for (object, digest) in manifest.digests() {
+            let opened = self.base.open(object, digest.bytes);
+            let read = opened.and_then(|mut file| FileDigest::of_reader(&mut file, &mut io::sink(), &mut |_| ()));
+            if let Some(cause) = self.base.flaw_of(object, read.map(|read| read == *digest))? {
+                return Ok(Err(cause));
+            }
+        }
+        Ok(Ok(manifest))
+    }
+
+    fn find_in_ticks(&self, base: &Manifest) -> io::Result<Option<Flaw>> {
+        let at = ticks_of(&self.base);
+        let listed: BTreeMap<u64, bool> = match list(&at) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
+            listed => listed?.into_iter().collect(),
+        };
+        let bytes_max = base.chain.as_ref().map_or(0, ChainOrigin::tick_bytes_max);
+        let (mut sound_until, mut sum) = (self.base_moment, None);
+        for number in 1..=self.ticks {
+            let Some(&is_sealed) = listed.get(&number) else {
+                return Ok(Some(Flaw { cause: format!("tick {number} is missing in {at}"), sound_until }));
+            };
+            // Nobody here can open an encrypted one.
+            if is_sealed {
+                continue;
+            }
+            let (object, mut bytes) = (Object::Tick { number, is_sealed }, Vec::new());
+            let read = at.open(object, bytes_max).and_then(|mut file| file.read_to_end(&mut bytes));
+            let tick = read.map(|_| ReadTick::parse(bytes).ok().map(|tick| tick.head));
+            let continues = |head: &Head| {
+                head.lineage == self.lineage && head.number == number && sum.is_none_or(|sum| sum == head.before)
+            };
+            let head = tick.map(|head| head.filter(continues));
+            if let Ok(Some(head)) = &head {
+                (sound_until, sum) = (head.moment, Some(head.after));
+            }
+            if let Some(cause) = at.flaw_of(object, head.map(|head| head.is_some()))? {
+                return Ok(Some(Flaw { cause, sound_until }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Target {
+    /// What is wrong with a file that was read back, and was sound or not. What is larger than it may be does not open.
+    fn flaw_of(&self, object: Object, is_sound: io::Result<bool>) -> io::Result<Option<String>> {
+        let shown = self.shown(object);
+        match is_sound {
+            Ok(true) => Ok(None),
+            Ok(false) => Ok(Some(format!("{shown} is damaged"))),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Some(format!("{shown} is missing"))),
+            Err(e) if matches!(e.kind(), io::ErrorKind::FileTooLarge | io::ErrorKind::InvalidInput) => {
+                Ok(Some(format!("{shown} is damaged: {e}")))
+            }
+            Err(e) => Err(e),
+        }
+    }
+}
+
+impl Replicator<'_> {
+    /// Begins a look where one is due, and gives up the chain in which the last one found a flaw.
+    pub(super) fn look_back(&mut self) {
+        let found = lock(&self.looks.found).take();
+        let Some(chain) = &self.chain else { return };
+        if let Some((lineage, flaw)) = found
+            && lineage == chain.start.lineage
+        {
+            return self.hear_flaw(flaw);
+        }
+        let now = self.site.now();
+        if now < self.looks.next_at || self.looks.is_under_way.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.looks.next_at = now + LOOK_SECONDS;
+        let (look, found, is_under_way) = (chain.look(), self.looks.found.clone(), self.looks.is_under_way.clone());
+        let begun = std::thread::Builder::new().name("look-back".to_owned()).spawn(move || {
+            priority::lower();
+            match look.run() {
+                Ok(flaw) => *lock(&found) = flaw.map(|flaw| (look.lineage, flaw)),
+                Err(cause) => tracing::warn!(%cause, "the off-site copy could not be read back"),
+            }
+            is_under_way.store(false, Ordering::Release);
+        });
+        if begun.is_err() {
+            self.looks.is_under_way.store(false, Ordering::Release);
+        }
+    }
+
+    /// Gives up the chain: everything behind the flaw is on this machine alone.
+    pub(super) fn hear_flaw(&mut self, flaw: Flaw) {
+        self.site.store.writer().capture.note_loss(Some(flaw.sound_until));
+        self.rounds_to_base = 0;
+        self.give_up_chain(format!("a file that was copied is not sound any more: {}", flaw.cause));
+    }
+
+    #[cfg(test)]
+    pub(super) fn look_now(&self) -> io::Result<Option<Flaw>> {
+        self.chain.as_ref().expect("a chain").look().run()
+    }
+}
