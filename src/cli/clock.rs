@@ -28,7 +28,7 @@ impl Clock {
         let actor = shell_actor();
         let (config, data_dir) = offline(global, DataDir::lock)?;
         let machine = clock::Clock::machine(0).now();
-        let site = Site::open(&data_dir, config, clock::Clock::machine(0), true).map_err(failed)?;
+        let site = Site::open(&data_dir, config, clock::Clock::machine(0)).map_err(failed)?;
         show_moments_of(&site);
         if !site.clock.is_suspect() {
             site.close();

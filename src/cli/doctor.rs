@@ -93,7 +93,7 @@ impl Doctor {
 fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, CommandError> {
     // Leftovers are looked for before the site is opened, which removes them.
     let left = leftovers(data_dir.dir());
-    let facts = match Site::open(data_dir, config, Clock::machine(0), true) {
+    let facts = match Site::open(data_dir, config, Clock::machine(0)) {
         Ok(site) => {
             let shell = Shell::new(&site, shell::shell_actor(), false);
             let done = if noted { note(&shell) } else { Ok(()) };

@@ -21,7 +21,7 @@ impl Key {
         let by = shell_actor();
         let (config, data_dir) = offline(global, DataDir::lock)?;
         let dir = config.data.clone();
-        let site = Site::open(&data_dir, config, Clock::machine(0), true).map_err(failed)?;
+        let site = Site::open(&data_dir, config, Clock::machine(0)).map_err(failed)?;
         let rotated = site.rotate_key(&data_dir, &by);
         site.close();
         let rotated = rotated.map_err(failed)?;

@@ -31,7 +31,7 @@ pub(super) fn run_on_site(global: &Global, command: &Command, args: &[OsString])
                 None => become_owner(&dir)?,
             }
             let mut progress = |step: &str, done, all| bar.set(step, done, all);
-            let site = Site::open(&data_dir, config, Clock::machine(0), true).map_err(failed)?;
+            let site = Site::open(&data_dir, config, Clock::machine(0)).map_err(failed)?;
             show_moments_of(&site);
             let mut streams = Streams {
                 progress: &mut progress,

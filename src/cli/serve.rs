@@ -48,9 +48,6 @@ pub(super) struct Serve {
     /// Where to listen, ADDRESS:PORT; may be given several times [default: `listen` of the settings]
     #[arg(long, value_name = "ADDR")]
     listen: Vec<String>,
-    /// Flush the disk for each write on its own: only to measure what grouping is worth
-    #[arg(long, hide = true)]
-    ungrouped: bool,
     /// Do not flush the disk for a write: the power cuts that must lose something
     #[cfg(debug_assertions)]
     #[arg(long, hide = true)]
@@ -216,7 +213,7 @@ impl Serve {
                     told = now;
                 }
             };
-            let opened = Site::open_or_upgrade(data_dir, config, Clock::machine(0), !self.ungrouped, &mut tell);
+            let opened = Site::open_or_upgrade(data_dir, config, Clock::machine(0), &mut tell);
             let (site, upgraded) = opened.map_err(failed)?;
             if let Some(Upgraded { from, backup }) = upgraded {
                 let backup = backup.at;

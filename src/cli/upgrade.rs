@@ -12,7 +12,7 @@ pub(super) fn run(global: &Global) -> CommandResult {
     let (config, data_dir) = offline(global, DataDir::lock)?;
     let dir = config.data.clone();
     let mut bar = global.bar();
-    let opened = Site::open_or_upgrade(&data_dir, config, Clock::machine(0), true, &mut |step, done, all| {
+    let opened = Site::open_or_upgrade(&data_dir, config, Clock::machine(0), &mut |step, done, all| {
         bar.set(step, done, all);
     });
     drop(bar);

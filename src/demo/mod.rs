@@ -67,7 +67,7 @@ pub(crate) fn create(
     let made = make_in(&dir, &config, clock(), plan, progress);
     let made = made.inspect_err(|_| _ = fs::remove_dir_all(&dir))?;
     restore::swap_in(data_dir, &dir)?;
-    Ok((Site::open(data_dir, config, clock(), true)?, made))
+    Ok((Site::open(data_dir, config, clock())?, made))
 }
 
 fn make_in(dir: &Path, config: &Config, clock: Clock, plan: &Plan, progress: &mut Progress) -> Result<Made, String> {

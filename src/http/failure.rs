@@ -15,10 +15,10 @@ pub struct Problem {
 }
 
 /// A refusal or a fault, which becomes the error envelope or an error page.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Failure(Box<Parts>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Parts {
     status: StatusCode,
     code: &'static str,
@@ -194,6 +194,8 @@ impl Failure {
         standby_away = SERVICE_UNAVAILABLE;
         /// The disk does not answer. The write may be made all the same.
         disk_hangs = SERVICE_UNAVAILABLE;
+        /// A write did not end in time: it waits behind others. The write may be made all the same.
+        outcome_unknown = SERVICE_UNAVAILABLE;
         /// The file system accepts no writes; reads go on.
         read_only = SERVICE_UNAVAILABLE;
         /// The disk is full: reads and sign-in go on.

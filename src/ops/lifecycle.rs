@@ -51,7 +51,7 @@ impl Site {
         };
         let keys = keys.with_hash_key(&random::<32>()).expect("a key has 32 bytes");
         migrate::create(data_dir)?;
-        let store = Store::open(&data_dir.database(), true)?;
+        let store = Store::open(&data_dir.database())?;
         store.set_chain_key(keys.chain_key());
         let tunnel = tunnels::Tunnel {
             tunnel_id: identity.tunnel_id,
@@ -78,13 +78,13 @@ impl Site {
 
     /// Opens the site of a locked data directory. The database of an earlier version is refused, and left as it is: a command
     /// that is typed beside the point, after a rollback for example, must not upgrade it.
-    pub fn open(data_dir: &DataDir, config: Config, clock: Clock, grouped: bool) -> Result<Site, String> {
+    pub fn open(data_dir: &DataDir, config: Config, clock: Clock) -> Result<Site, String> {
         if let Some(older) = migrate::older_at_rest(data_dir) {
             return Err(refusal(data_dir, &older));
         }
         match prepare(data_dir)? {
             Some(older) => Err(refusal(data_dir, &older)),
-            None => Site::open_prepared(data_dir, config, clock, grouped, &mut |_, _, _| ()),
+            None => Site::open_prepared(data_dir, config, clock, &mut |_, _, _| ()),
         }
     }
 
@@ -93,16 +93,15 @@ impl Site {
         data_dir: &DataDir,
         config: Config,
         clock: Clock,
-        grouped: bool,
         progress: &mut Progress,
     ) -> Result<(Site, Option<Upgraded>), String> {
         let Some(older) = prepare(data_dir)? else {
-            return Site::open_prepared(data_dir, config, clock, grouped, progress).map(|site| (site, None));
+            return Site::open_prepared(data_dir, config, clock, progress).map(|site| (site, None));
         };
         let keys = rotation::fitting(data_dir, Keys::open(&data_dir.key())?, &older.key_check)?;
         clock.remember(older.clock_high_water);
         let upgraded = upgrade::run(data_dir, &older, &clock, progress)?;
-        let site = Site::open_current(data_dir, config, clock, keys, grouped)?;
+        let site = Site::open_current(data_dir, config, clock, keys)?;
         rollback::record_late(&site, &upgraded)?;
         site.erase_again(progress);
         Ok((site, Some(upgraded)))
@@ -112,10 +111,9 @@ impl Site {
         data_dir: &DataDir,
         config: Config,
         clock: Clock,
-        grouped: bool,
         progress: &mut Progress,
     ) -> Result<Site, String> {
-        let site = Site::open_current(data_dir, config, clock, Keys::open(&data_dir.key())?, grouped)?;
+        let site = Site::open_current(data_dir, config, clock, Keys::open(&data_dir.key())?)?;
         site.erase_again(progress);
         Ok(site)
     }
@@ -135,17 +133,11 @@ impl Site {
             rotation::fitting(data_dir, Keys::open(&data_dir.key())?, &older.key_check)?;
             migrate::upgrade(data_dir)?;
         }
-        Site::open_current(data_dir, config, clock, keys, true)
+        Site::open_current(data_dir, config, clock, keys)
     }
 
-    fn open_current(
-        data_dir: &DataDir,
-        config: Config,
-        clock: Clock,
-        keys: Keys,
-        grouped: bool,
-    ) -> Result<Site, String> {
-        let store = Store::open(&data_dir.database(), grouped)?;
+    fn open_current(data_dir: &DataDir, config: Config, clock: Clock, keys: Keys) -> Result<Site, String> {
+        let store = Store::open(&data_dir.database())?;
         let row = read_row(data_dir, &store)?;
         let keys = rotation::fitting(data_dir, keys, &row.key_check)?;
         let keys = match keys.chain_key() {

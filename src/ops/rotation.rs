@@ -127,7 +127,7 @@ mod tests {
     }
 
     fn open(data_dir: &DataDir) -> Result<Site, String> {
-        Site::open(data_dir, Config::defaults(), Clock::frozen(1_000_000), true)
+        Site::open(data_dir, Config::defaults(), Clock::frozen(1_000_000))
     }
 
     /// Checks that everything opens with the present key, and that hashes are unchanged.

@@ -4,7 +4,7 @@
 //! Functions of [`tables`] and [`queries`] take a transaction and never open one, so that they compose.
 
 pub(crate) use crate::store::engine::condition::Condition;
-pub(crate) use crate::store::engine::writer::Writer;
+pub(crate) use crate::store::engine::writer::{PendingWrite, Writer};
 pub use crate::store::transaction::{Read, Write};
 
 use crate::domain::audit::ChainKey;
@@ -15,7 +15,7 @@ use crate::store::engine::outbox_signal::OutboxSignal;
 use crate::store::engine::reader::{Reader, Readers};
 use crate::store::engine::reserve::Reserve;
 use crate::store::engine::statements::WithStatements;
-use crate::store::engine::writer::{CommitMode, Group};
+use crate::store::engine::writer::Terms;
 use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -44,25 +44,20 @@ pub struct Store {
     readers: Arc<Readers>,
     /// The thread's snapshot: from its first read until it writes or releases it.
     reader: RefCell<Option<Reader>>,
-    /// Whether a write returns before it is on the disk; see [`Store::deferring_last_flush`].
-    defers_flush: Cell<bool>,
+    /// Whether a write returns before it is on the disk; see [`Store::defer_waits`].
+    defers: bool,
     /// The last write, where it returned before it was on the disk.
-    pending_flush: RefCell<Option<PendingFlush>>,
+    pending: RefCell<Option<PendingWrite>>,
 }
-
-/// A write that is not on the disk yet. It must not be acknowledged before [`Store::flush`].
-#[must_use]
-#[derive(Clone)]
-pub(crate) struct PendingFlush(Arc<Group>);
 
 impl Store {
     /// Opens the database for writing. The caller has the lock of its
     /// [data directory](crate::store::engine::data_dir::DataDir).
-    pub(crate) fn open(path: &Path, grouped: bool) -> Result<Store, String> {
+    pub(crate) fn open(path: &Path) -> Result<Store, String> {
         check_version(rusqlite::version_number())?;
         let opened = open_writer(path).and_then(|mut conn| conn.wal_hook(Some(note_wal_pages)).map(|()| conn));
         let conn = opened.map_err(|e| format!("cannot open {}: {e}", path.display()))?;
-        Ok(Store::over(conn, grouped, Readers::of(path), Condition::Healthy))
+        Ok(Store::over(conn, Readers::of(path), Condition::Healthy))
     }
 
     /// Opens a database on a read-only file system; every write is refused. The error is one line.
@@ -70,24 +65,17 @@ impl Store {
         check_version(rusqlite::version_number())?;
         let readers = Readers::of_read_only(path)?;
         let conn = readers.open().map_err(|e| format!("cannot open {}: {e}", path.display()))?;
-        Ok(Store::over(conn, true, readers, Condition::ReadOnly))
+        Ok(Store::over(conn, readers, Condition::ReadOnly))
     }
 
-    fn over(conn: Connection, grouped: bool, readers: Readers, condition: Condition) -> Store {
+    fn over(conn: Connection, readers: Readers, condition: Condition) -> Store {
         let readers = Arc::new(readers);
-        let writer = Arc::new(Writer::new(conn, grouped, readers.clone(), condition));
+        let writer = Arc::new(Writer::new(conn, readers.clone(), condition));
         Store::of(writer, OutboxSignal::default(), readers)
     }
 
     fn of(writer: Arc<Writer>, outbox_signal: OutboxSignal, readers: Arc<Readers>) -> Store {
-        Store {
-            writer,
-            outbox_signal,
-            readers,
-            reader: RefCell::default(),
-            defers_flush: Cell::new(false),
-            pending_flush: RefCell::default(),
-        }
+        Store { writer, outbox_signal, readers, reader: RefCell::default(), defers: false, pending: RefCell::default() }
     }
 
     /// Sets the emergency reserve, which is released when the disk is full.
@@ -168,7 +156,7 @@ impl Store {
         crate::store::engine::write_scope::forbid("a read by another connection");
         let none = self.reader.borrow().is_none();
         if none {
-            self.flush_last()?;
+            self.settle()?;
             self.reader.replace(Some(self.readers.take()?));
         }
         let reader = self.reader.borrow();
@@ -186,19 +174,19 @@ impl Store {
     /// must read by its own transaction, and neither render nor hash.
     #[track_caller]
     pub fn write<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
-        self.write_by(if self.defers_flush.get() { CommitMode::Deferred } else { CommitMode::Grouped }, now, change)
+        self.change(Terms { alone: false, defers: self.defers }, now, change)
     }
 
     #[track_caller]
-    fn write_by<T>(
+    fn change<T>(
         &self,
-        mode: CommitMode,
+        terms: Terms,
         now: i64,
         change: impl FnOnce(&Write) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         crate::store::engine::write_scope::forbid("another write");
         self.release();
-        self.flush_last()?;
+        self.settle()?;
         let mut queued = false;
         let in_transaction = |conn: &WithStatements| {
             let tx = Write { read: Read::of(conn), now, chain_key: self.chain_key(), queued: Cell::new(false) };
@@ -208,15 +196,12 @@ impl Store {
         };
         // The snapshot is released before the wait for the flush: the next writer in the queue may need that
         // connection, and it is the one that flushes.
-        let written = self.writer.write(now, mode, in_transaction, || self.release());
-        let (value, group) = written.inspect_err(|_| self.check_if_due())?;
-        if mode != CommitMode::Deferred {
-            self.writer.wait(&group).inspect_err(|_| self.check_if_due())?;
-        } else if queued {
-            // The sender must find the message committed when it is woken.
-            self.flush(&PendingFlush(group))?;
-        } else {
-            self.pending_flush.replace(Some(PendingFlush(group)));
+        let written = self.writer.write(now, terms, in_transaction, || self.release());
+        let (value, pending) = written.inspect_err(|_| self.check_if_due())?;
+        self.pending.replace(Some(pending));
+        // The sender must find the message committed when it is woken.
+        if queued || !terms.defers {
+            self.settle()?;
         }
         if queued {
             self.outbox_signal.notify();
@@ -224,29 +209,31 @@ impl Store {
         Ok(value)
     }
 
-    /// Runs an operation without waiting for the flush of its last write: the caller flushes that write later by
-    /// [`Store::flush`]. Reads and writes of the operation after a write still wait for that write.
-    pub(crate) fn deferring_last_flush<T>(&self, operation: impl FnOnce() -> T) -> (T, Option<PendingFlush>) {
-        self.defers_flush.set(true);
-        let value = operation();
-        self.defers_flush.set(false);
-        (value, self.pending_flush.take())
+    /// Lets every write of this handle return before it is on the disk: the caller takes the last write of each operation
+    /// by [`Store::take_pending`] and waits for it. Reads and writes after a write still wait for that write.
+    pub(crate) fn defer_waits(&mut self) {
+        self.defers = true;
     }
 
-    /// Returns once a write is on the disk. After an error the write is lost.
-    pub(crate) fn flush(&self, pending_flush: &PendingFlush) -> Result<(), Failure> {
-        self.writer.flush(&pending_flush.0).inspect_err(|_| self.check_if_due())
+    /// The last write, where it returned before it was on the disk.
+    pub(crate) fn take_pending(&self) -> Option<PendingWrite> {
+        self.pending.take()
     }
 
-    /// Flushes the last write, if it is pending. A write that failed stays pending, so that every later call of the
-    /// operation fails too.
-    fn flush_last(&self) -> Result<(), Failure> {
-        let pending_flush = self.pending_flush.borrow().clone();
-        if let Some(pending_flush) = pending_flush {
-            self.flush(&pending_flush)?;
-            self.pending_flush.take();
-        }
-        Ok(())
+    /// Returns once a write is on the disk. After an error the write is lost, or its failure says that it may be there.
+    pub(crate) fn wait(&self, pending: &mut PendingWrite) -> Result<(), Failure> {
+        self.writer.wait(pending).inspect_err(|_| self.check_if_due())
+    }
+
+    /// Waits for the last write, if it is pending. In a handle that defers its waits a write that failed stays pending, so
+    /// that every later call of the operation fails too.
+    fn settle(&self) -> Result<(), Failure> {
+        let Some(mut pending) = self.take_pending() else { return Ok(()) };
+        self.wait(&mut pending).inspect_err(|_| {
+            if self.defers {
+                self.pending.replace(Some(pending));
+            }
+        })
     }
 
     fn note_failure(&self, failure: &Failure) {
@@ -274,7 +261,7 @@ impl Store {
         now: i64,
         change: impl FnOnce(&Write) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.write_by(CommitMode::StartsGroup, now, |tx| {
+        self.change(Terms { alone: true, defers: self.defers }, now, |tx| {
             let resize = |kib: i64| tx.conn.pragma_update(None, "cache_size", -kib);
             resize(crate::store::engine::connection::MANY_CACHE_KIB)?;
             let outcome = change(tx);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 fn numbers() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(&dir.path().join("numbers.sqlite"), true).unwrap();
+    let store = Store::open(&dir.path().join("numbers.sqlite")).unwrap();
     store.writer().exclusive(|conn| conn.execute_batch("CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT")).unwrap();
     (dir, store)
 }
@@ -249,52 +249,64 @@ fn a_read_after_an_acknowledged_write_sees_the_write() {
     });
 }
 
+/// A handle whose writes return before they are on the disk.
+fn deferring(store: &Store) -> Store {
+    let mut deferring = store.for_another_thread();
+    deferring.defer_waits();
+    deferring
+}
+
+fn insert_deferred(store: &Store, n: i64) -> PendingWrite {
+    insert(store, n).unwrap();
+    store.take_pending().expect("it was not waited for")
+}
+
 #[test]
 fn writes_that_defer_their_flush_share_it_and_are_invisible_before() {
     let (_dir, store) = numbers();
-    let (other, commits) = (store.for_another_thread(), || store.writer().commits.load(Ordering::Relaxed));
+    let (deferring, commits) = (deferring(&store), || store.writer().commits.load(Ordering::Relaxed));
     let before = commits();
-    let left: Vec<PendingFlush> = (1..=3)
-        .map(|n| {
-            let (inserted, pending_flush) = store.deferring_last_flush(|| insert(&store, n));
-            inserted.unwrap();
-            pending_flush.unwrap()
-        })
-        .collect();
-    assert_eq!((count(&other), commits() - before), (0, 0));
-    other.release();
-    left.iter().for_each(|pending_flush| store.flush(pending_flush).unwrap());
-    assert_eq!((count(&other), commits() - before), (3, 1));
-    assert!(
-        store.deferring_last_flush(|| insert(&store, 3).is_err()).1.is_none(),
-        "it failed, and has nothing to wait for"
-    );
+    let mut left: Vec<PendingWrite> = (1..=3).map(|n| insert_deferred(&deferring, n)).collect();
+    assert_eq!((count(&store), commits() - before), (0, 0));
+    store.release();
+    left.iter_mut().for_each(|pending| deferring.wait(pending).unwrap());
+    assert_eq!((count(&store), commits() - before), (3, 1));
+    assert!(insert(&deferring, 3).is_err());
+    assert!(deferring.take_pending().is_none(), "it failed, and has nothing to wait for");
 }
 
 #[test]
 fn a_read_or_write_after_a_deferred_write_waits_for_its_flush() {
     let (_dir, store) = numbers();
-    let (seen, pending_flush) = store.deferring_last_flush(|| {
-        insert(&store, 1).unwrap();
-        let read = count(&store);
-        insert(&store, 2).unwrap();
-        read
-    });
-    let pending_flush = pending_flush.expect("the last write was not waited for");
-    let other = store.for_another_thread();
-    assert_eq!((seen, count(&other)), (1, 1));
-    store.flush(&pending_flush).unwrap();
-    other.release();
-    assert_eq!(count(&other), 2);
+    let deferring = deferring(&store);
+    insert(&deferring, 1).unwrap();
+    let seen = count(&deferring);
+    let mut pending = insert_deferred(&deferring, 2);
+    assert_eq!((seen, count(&store)), (1, 1));
+    deferring.wait(&mut pending).unwrap();
+    store.release();
+    assert_eq!(count(&store), 2);
 }
 
 #[test]
 fn a_deferred_flush_that_fails_is_reported_to_all_who_deferred_it() {
     let (_dir, store) = numbers();
-    let leave = |n| store.deferring_last_flush(|| insert(&store, n).map(|_| ())).1.unwrap();
-    let (first, second) = (leave(1), leave(2));
+    let deferring = deferring(&store);
+    let (mut first, mut second) = (insert_deferred(&deferring, 1), insert_deferred(&deferring, 2));
     store.mark_damaged(&"test");
-    let refused = insert(&store.for_another_thread(), 3);
-    assert!(refused.is_err() && store.flush(&first).is_err() && store.flush(&second).is_err());
+    let refused = insert(&store, 3);
+    assert!(refused.is_err() && deferring.wait(&mut first).is_err() && deferring.wait(&mut second).is_err());
     assert_eq!(count(&store), 0);
+}
+
+#[test]
+fn an_operation_whose_deferred_write_failed_gets_no_further() {
+    let (_dir, store) = numbers();
+    let deferring = deferring(&store);
+    insert(&deferring, 1).unwrap();
+    store.mark_damaged(&"test");
+    assert!(insert(&store, 2).is_err());
+    let read = |store: &Store| store.read(|tx| Ok(tx.get::<i64>("SELECT count(*) FROM numbers", [])?));
+    assert!(read(&deferring).is_err() && read(&deferring).is_err() && insert(&deferring, 3).is_err());
+    assert_eq!(read(&store).unwrap(), 0, "others read on");
 }

@@ -19,7 +19,7 @@ const ASKED_MAX: usize = 20_000;
 /// Queues messages in the outbox of a site that no server runs on.
 fn queue(desk: &Desk, messages: &[(Channel, &str, &str, Value)]) {
     let place = desk.lock_data_dir();
-    let site = Site::open(&place, Config::defaults(), Clock::machine(0), true).unwrap();
+    let site = Site::open(&place, Config::defaults(), Clock::machine(0)).unwrap();
     let queued = site.store.write(site.now(), |tx| {
         for (channel, recipient, template, values) in messages {
             let new = NewMessage { channel: *channel, member_id: None, recipient, language: "en", template, values };

@@ -29,7 +29,7 @@ const DRAIN_TIME_MAX: Duration = Duration::from_secs(180);
 /// Adds rows, numbered upwards in their detail, to a site that no server runs on.
 fn add_rows(desk: &Desk, numbers: std::ops::RangeInclusive<i64>) {
     let place = desk.lock_data_dir();
-    let site = Site::open(&place, Config::defaults(), Clock::machine(0), true).unwrap();
+    let site = Site::open(&place, Config::defaults(), Clock::machine(0)).unwrap();
     let written = site.store.write(site.now(), |tx| {
         let partner_id = match partners::find(tx, "month")? {
             Some(partner) => partner.partner_id,

@@ -3,7 +3,7 @@
 use crate::CALM;
 use crate::clerk::Clerk;
 use crate::generator::{Callers, Seen};
-use crate::server::{self, Server, Writes};
+use crate::server::{self, Server};
 use crate::site::Requests;
 use rusqlite::Connection;
 use serde_json::Value;
@@ -32,7 +32,7 @@ impl Backed {
     /// A server on a copy of the site, with the site's clerk at the desk.
     pub fn start(site: &Path, clerk: &Clerk) -> Result<Backed, String> {
         let dir = server::copy(site, "backed")?;
-        let server = Server::product(&dir, Writes::Grouped, None)?;
+        let server = Server::product(&dir)?;
         let clerk = clerk.at(server.address);
         Ok(Backed { server, dir, clerk })
     }

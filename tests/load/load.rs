@@ -29,7 +29,7 @@ mod stations;
 
 use bars::{Figures, Measured};
 use generator::{Callers, EAGER, Load, Seen, run_together};
-use server::{Server, Writes};
+use server::Server;
 use site::Requests;
 use std::path::Path;
 use std::process::ExitCode;
@@ -71,13 +71,10 @@ impl Plan {
     }
 }
 
-/// One server for each way to write, all on copies of one site. A server without requests costs nothing.
+/// The servers, on copies of one site. A server without requests costs nothing.
 struct Servers {
     bare: Server,
-    grouped: Server,
-    ungrouped: Server,
-    slow: Server,
-    slow_ungrouped: Server,
+    product: Server,
     /// The server whose passwords are guessed.
     guessed: Server,
 }
@@ -171,7 +168,7 @@ fn measure(plan: &Plan) -> Result<bool, String> {
                 run_backups(plan, &backed, &requests, &mut figures)?;
                 run_copied(plan, &copied, &requests, &mut figures)
             })?;
-            figures.idle_again_kib = servers.grouped.memory_kib("VmRSS");
+            figures.idle_again_kib = servers.product.memory_kib("VmRSS");
             figures.copied_kib = copied.finish()?;
             servers.stop()?;
             figures.restored = Some(backed.finish(room.path())?);
@@ -209,7 +206,7 @@ fn run_backups(plan: &Plan, backed: &backup::Backed, requests: &Requests, figure
 /// Measures the time from the start to the first answer, and the memory before any request.
 fn measure_starts(dir: &Path, figures: &mut Figures) -> Result<(), String> {
     for _ in 0..STARTS {
-        let server = Server::product(dir, Writes::Grouped, None)?;
+        let server = Server::product(dir)?;
         figures.started_in.push(server.started_in);
         figures.idle_kib.push(server.memory_kib("VmRSS"));
         server.stop()?;
@@ -219,21 +216,15 @@ fn measure_starts(dir: &Path, figures: &mut Figures) -> Result<(), String> {
 
 impl Servers {
     fn start(dir: &Path) -> Result<Servers, String> {
-        let shim = machine::slow_fsync(dir.parent().expect("the site lies in a room"))?;
-        let on_copy = |name: &str, writes, preload| Server::product(&server::copy(dir, name)?, writes, preload);
         Ok(Servers {
-            ungrouped: on_copy("ungrouped", Writes::Ungrouped, None)?,
-            slow: on_copy("slow", Writes::Grouped, Some(&shim))?,
-            slow_ungrouped: on_copy("slow-ungrouped", Writes::Ungrouped, Some(&shim))?,
-            guessed: on_copy("guessed", Writes::Grouped, None)?,
-            grouped: Server::product(dir, Writes::Grouped, None)?,
+            guessed: Server::product(&server::copy(dir, "guessed")?)?,
+            product: Server::product(dir)?,
             bare: Server::bare()?,
         })
     }
 
     fn stop(self) -> Result<(), String> {
-        let all = [self.grouped, self.ungrouped, self.slow, self.slow_ungrouped, self.guessed];
-        all.into_iter().try_for_each(Server::stop)
+        [self.product, self.guessed].into_iter().try_for_each(Server::stop)
     }
 }
 
@@ -245,29 +236,26 @@ fn run_round(
     figures: &mut Figures,
 ) -> Result<(), String> {
     use Measured::*;
-    let loads: [(Measured, &Load, &Server); 9] = [
+    let loads: [(Measured, &Load, &Server); 6] = [
         (Bare, &requests.constant, &servers.bare),
-        (Profile, &requests.profile, &servers.grouped),
-        (Record, &requests.record, &servers.grouped),
-        (Booking, &requests.booking, &servers.grouped),
-        (Desk, &requests.desk, &servers.grouped),
-        (Time, &requests.time, &servers.grouped),
-        (TimeUngrouped, &requests.time, &servers.ungrouped),
-        (TimeSlow, &requests.time, &servers.slow),
-        (TimeSlowUngrouped, &requests.time, &servers.slow_ungrouped),
+        (Profile, &requests.profile, &servers.product),
+        (Record, &requests.record, &servers.product),
+        (Booking, &requests.booking, &servers.product),
+        (Desk, &requests.desk, &servers.product),
+        (Time, &requests.time, &servers.product),
     ];
-    servers.grouped.forget_peak()?;
+    servers.product.forget_peak()?;
     for (what, load, server) in loads {
         run_one(what, load, server, plan.time, figures)?;
     }
-    figures.unhashed_kib = figures.unhashed_kib.max(servers.grouped.memory_kib("VmHWM"));
+    figures.unhashed_kib = figures.unhashed_kib.max(servers.product.memory_kib("VmHWM"));
     // Hashes are measured before and after the sign-ins that they are compared with: 64 sign-ins at a time take a
     // second each.
     let before = machine::hashes_per_second(plan.time);
-    run_one(Login, &requests.login, &servers.grouped, plan.time * 2, figures)?;
+    run_one(Login, &requests.login, &servers.product, plan.time * 2, figures)?;
     note(figures, Argon2, alone((before + machine::hashes_per_second(plan.time)) / 2.0));
     run_mix(plan, servers, requests, figures)?;
-    figures.loaded_kib = figures.loaded_kib.max(servers.grouped.memory_kib("VmHWM"));
+    figures.loaded_kib = figures.loaded_kib.max(servers.product.memory_kib("VmHWM"));
     run_guesses(plan, servers, requests, figures)?;
     note(figures, Flush, alone(machine::flushes_per_second(room, plan.time.min(Duration::from_secs(1)))?));
     Ok(())
@@ -291,7 +279,7 @@ fn run_mix(plan: &Plan, servers: &Servers, requests: &Requests, figures: &mut Fi
         (MixedDesk, &requests.desk),
     ];
     let run = |paced: &[(&Load, Callers)], time| {
-        run_together(paced, servers.grouped.address, time).map_err(|e| format!("{}: {e}", Mixed.name()))
+        run_together(paced, servers.product.address, time).map_err(|e| format!("{}: {e}", Mixed.name()))
     };
     let eager = loads.map(|(_, load)| (load, Callers { connections: EAGER.connections / loads.len(), ..EAGER }));
     let (highest, most) = run(&eager, plan.time)?;

@@ -55,17 +55,6 @@ fn hash_for(time: Duration) -> f64 {
     f64::from(hashes) / start.elapsed().as_secs_f64()
 }
 
-/// Compiles the library that delays each flush.
-pub fn slow_fsync(dir: &Path) -> Result<std::path::PathBuf, String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/load/slow_fsync.c");
-    let shim = dir.join("slow_fsync.so");
-    let compiled = Command::new("cc").args(["-shared", "-fPIC", "-O2", "-o"]).arg(&shim).arg(&source).status();
-    match compiled {
-        Ok(status) if status.success() => Ok(shim),
-        _ => Err(format!("cc does not compile {}", source.display())),
-    }
-}
-
 /// A line that describes the machine.
 pub fn describe() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);

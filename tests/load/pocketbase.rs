@@ -8,7 +8,7 @@
 use crate::Plan;
 use crate::generator::{CONNECTIONS, Load, Seen};
 use crate::report;
-use crate::server::{Server, Writes};
+use crate::server::Server;
 use crate::site::{self, request, text};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ pub fn measure(room: &Path) -> Result<(String, bool), String> {
         eprintln!("round {round} of {}", PLAN.rounds);
         for which in 0..NAMES.len() {
             let (server, read, insert) = match which {
-                0 => (Server::product(&dir, Writes::Grouped, None)?, &requests.profile, &requests.time),
+                0 => (Server::product(&dir)?, &requests.profile, &requests.time),
                 1 => (start(&directory, "FULL")?, &read, &insert),
                 _ => (start(&directory, "NORMAL")?, &read, &insert),
             };

@@ -11,14 +11,6 @@ use std::time::{Duration, Instant};
 
 const PRODUCT: &str = env!("CARGO_BIN_EXE_tunneldesk");
 
-/// The way in which the product writes during a measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Writes {
-    Grouped,
-    /// One flush for each transaction.
-    Ungrouped,
-}
-
 pub struct Server {
     process: Child,
     pub address: SocketAddr,
@@ -28,15 +20,8 @@ pub struct Server {
 
 impl Server {
     /// The product on a data directory, with its log in a file beside the directory, at the log level of production.
-    pub fn product(dir: &Path, writes: Writes, preload: Option<&Path>) -> Result<Server, String> {
-        let mut command = Server::command(dir);
-        if writes == Writes::Ungrouped {
-            command.arg("--ungrouped");
-        }
-        if let Some(shim) = preload {
-            command.env("LD_PRELOAD", shim);
-        }
-        Server::start_product(command, dir)
+    pub fn product(dir: &Path) -> Result<Server, String> {
+        Server::start_product(Server::command(dir), dir)
     }
 
     /// The product with these settings.

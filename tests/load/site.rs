@@ -2,7 +2,7 @@
 
 use crate::clerk::Clerk;
 use crate::generator::{CONNECTIONS, Load};
-use crate::server::{self, Server, Writes};
+use crate::server::{self, Server};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -49,7 +49,7 @@ pub struct Guest {
 /// afterwards.
 pub fn prepare(dir: &Path) -> Result<(Requests, Clerk), String> {
     server::command(dir, &["demo", "--members", MEMBERS, "--entries", ENTRIES])?;
-    let server = Server::product(dir, Writes::Grouped, None)?;
+    let server = Server::product(dir)?;
     let guests = guests(dir, server.address, MEMBERS_SKIPPED, CONNECTIONS)?;
     let partner = Partner::add(dir)?;
     let (record_path, signature) = record(&partner, server.address)?;

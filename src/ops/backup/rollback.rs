@@ -109,7 +109,7 @@ fn unpack(trial_dir: &Path, backup: &Backup, actor: &Actor, progress: &mut Progr
 /// hashed as the earlier version does it: with the key in the backup's own key file, and plain where there is none.
 fn record(unpacked: &DataDir, keys: &Keys, backup: &Backup, actor: &Actor) -> Result<(), String> {
     let failed = |e: String| format!("{} takes no record: {e}", unpacked.database().display());
-    let store = Store::open(&unpacked.database(), true)?;
+    let store = Store::open(&unpacked.database())?;
     store.set_chain_key(keys.chain_key());
     let (now, made_at) = (Clock::machine(backup.manifest.made_at).now(), backup.manifest.made_at);
     let written = store.write(now, |tx| insert(tx, backup, actor, made_at));

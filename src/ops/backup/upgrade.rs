@@ -40,7 +40,7 @@ pub(crate) fn run(
 /// Makes a verified backup of the older database.
 fn back_up(data_dir: &DataDir, older: &Older, clock: &Clock, progress: &mut Progress) -> Result<Backup, String> {
     let now = clock.now();
-    let store = Store::open(&data_dir.database(), true)?;
+    let store = Store::open(&data_dir.database())?;
     let source = Source {
         store: &store,
         dir: data_dir.dir(),

@@ -202,7 +202,7 @@ mod tests {
         site.store.write(site.now(), |_| Ok(())).unwrap();
         site.close();
         drop(site);
-        let site = Site::open(&data_dir, config, Clock::frozen(ahead), true).unwrap();
+        let site = Site::open(&data_dir, config, Clock::frozen(ahead)).unwrap();
         assert_eq!((clock(&site), site.clock.earliest()), (State::Warning, NOW));
         site.clock.advance(Duration::from_secs(86_400));
         crate::ops::lifecycle::follow_jump(&site);

@@ -134,7 +134,7 @@ fn promote_site(
             data.display()
         ));
     }
-    let (site, _) = Site::open_or_upgrade(data_dir, config.clone(), Clock::machine(0), true, progress)?;
+    let (site, _) = Site::open_or_upgrade(data_dir, config.clone(), Clock::machine(0), progress)?;
     let Raised { epoch: raised, unwritten, not_off_site } = raise(data_dir, config, &site.site_id, 0, raises);
     let written = site.store.write(site.now(), |tx| {
         let detail = Detail::none().number("epoch", raised.cast_signed());

@@ -259,7 +259,7 @@ mod tests {
         site.store.write(began + 180, |tx| Ok(crate::store::engine::clock::set_back(tx)?)).unwrap();
         drop(site);
         let data_dir = DataDir::lock(&dir.path().join("data")).unwrap();
-        let site = Site::open(&data_dir, Config::defaults(), Clock::frozen(began + 180), true).unwrap();
+        let site = Site::open(&data_dir, Config::defaults(), Clock::frozen(began + 180)).unwrap();
         refresh(&site).unwrap();
         assert_ne!(served_certificate(&site), ahead);
         let renewed = find(&site, Kind::Server).unwrap().unwrap();

@@ -8,7 +8,7 @@ use super::{Job, QUEUE_WAIT_MAX, QueuedCall, begin, make_chunk, perform, run};
 use crate::http::Answer;
 use crate::server::queue::{Limits, Queue, Worker};
 use crate::site::Site;
-use crate::store::PendingFlush;
+use crate::store::PendingWrite;
 
 /// The most operations that share a flush: with more, the first would wait longer than the flush takes.
 pub(super) const PENDING_ANSWERS_MAX: usize = 64;
@@ -23,7 +23,7 @@ pub(super) struct GroupCommitWorker {
 struct PendingAnswer {
     call: QueuedCall,
     answer: Answer,
-    pending_flush: PendingFlush,
+    write: PendingWrite,
 }
 
 /// Starts the thread.
@@ -34,7 +34,9 @@ pub(super) fn start(site: &Site, limits: Limits) -> Result<Queue<Job>, String> {
 
 impl GroupCommitWorker {
     pub(super) fn new(site: &Site) -> GroupCommitWorker {
-        GroupCommitWorker { site: site.for_another_thread(), pending: Vec::new() }
+        let mut site = site.for_another_thread();
+        site.store.defer_waits();
+        GroupCommitWorker { site, pending: Vec::new() }
     }
 }
 
@@ -43,10 +45,13 @@ impl Worker<Job> for GroupCommitWorker {
         let site = &self.site;
         match job {
             Job::Call(call) if call.queued.elapsed() > QUEUE_WAIT_MAX => run(site, call, QUEUE_WAIT_MAX),
-            Job::Call(call) => match site.store.deferring_last_flush(|| perform(site, &call)) {
-                (answer, None) => call.finish(site, answer),
-                (answer, Some(pending_flush)) => self.pending.push(PendingAnswer { call, answer, pending_flush }),
-            },
+            Job::Call(call) => {
+                let answer = perform(site, &call);
+                match site.store.take_pending() {
+                    None => call.finish(site, answer),
+                    Some(write) => self.pending.push(PendingAnswer { call, answer, write }),
+                }
+            }
             Job::Chunk { chunks, done } => make_chunk(chunks, done),
             Job::Question(question) => question(site),
         }
@@ -56,8 +61,8 @@ impl Worker<Job> for GroupCommitWorker {
     }
 
     fn pause(&mut self) {
-        for PendingAnswer { call, answer, pending_flush } in self.pending.drain(..) {
-            let flushed = self.site.store.flush(&pending_flush);
+        for PendingAnswer { call, answer, mut write } in self.pending.drain(..) {
+            let flushed = self.site.store.wait(&mut write);
             call.finish(&self.site, answer.and_then(|reply| flushed.map(|()| reply)));
         }
     }

@@ -54,6 +54,8 @@ const STANDBY_QUEUE_MAX: usize = 16;
 const HANG_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// After this time a read is given up: much longer than it may wait for a thread and a connection, and may run.
 const READ_ANSWER_TIME_MAX: Duration = Duration::from_secs(10);
+/// After this time a write that waits behind others is given up, a long import for example. Its thread goes on.
+const WRITE_ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 /// The same for what is drawn, and for each chunk of a long answer.
 pub(super) const DRAWN_ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 
@@ -115,7 +117,7 @@ pub(super) struct FinishedCall {
 /// How long the answer of a call is awaited.
 #[derive(Clone, Copy)]
 enum Patience {
-    /// Until the disk does not answer a write.
+    /// Up to [`WRITE_ANSWER_TIME_MAX`], and until the disk does not answer a write.
     WhileWritesEnd,
     /// A read that hangs has no other sign than its time.
     For(Duration),
@@ -190,9 +192,9 @@ impl Pool {
             let failure = Failure::overloaded().because("the queue is full");
             return refused(&job.call, failure, || Frame::named(fallback.site_name.get(), fallback.language));
         }
-        let Some(answer) = self.await_while_disk_answers(answer, patience).await else {
-            let failure = Failure::disk_hangs().because("the disk does not answer");
-            return refused_without_call(fallback, page.as_deref(), failure);
+        let answer = match self.await_patiently(answer, patience).await {
+            Ok(answer) => answer,
+            Err(failure) => return refused_without_call(fallback, page.as_deref(), failure),
         };
         match answer {
             Ok((finished, call)) if finished.reply.rest.is_some() => {
@@ -210,22 +212,29 @@ impl Pool {
         }
     }
 
-    /// `None`: the disk does not answer.
-    async fn await_while_disk_answers<T>(
+    /// The failure: the call is given up. What it writes may be there later all the same.
+    async fn await_patiently<T>(
         &self,
         mut answer: oneshot::Receiver<T>,
         patience: Patience,
-    ) -> Option<Result<T, RecvError>> {
+    ) -> Result<Result<T, RecvError>, Failure> {
+        let given_up_at = tokio::time::Instant::now() + WRITE_ANSWER_TIME_MAX;
         loop {
             let time = match patience {
                 Patience::WhileWritesEnd => HANG_CHECK_INTERVAL,
                 Patience::For(time) => time,
-                Patience::Endless => return Some(answer.await),
+                Patience::Endless => return Ok(answer.await),
             };
+            let is_write = matches!(patience, Patience::WhileWritesEnd);
             match tokio::time::timeout(time, &mut answer).await {
-                Ok(answer) => return Some(answer),
-                Err(_) if matches!(patience, Patience::WhileWritesEnd) && self.writer.hangs_for().is_none() => {}
-                Err(_) => return None,
+                Ok(answer) => return Ok(answer),
+                Err(_) if !is_write || self.writer.hangs_for().is_some() => {
+                    return Err(Failure::disk_hangs().because("the disk does not answer"));
+                }
+                Err(_) if tokio::time::Instant::now() >= given_up_at => {
+                    return Err(Failure::outcome_unknown().because("the call waited too long behind other writes"));
+                }
+                Err(_) => {}
             }
         }
     }

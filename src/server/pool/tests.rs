@@ -144,3 +144,36 @@ async fn a_read_that_hangs_is_given_up_also_one_that_waits_behind_it() {
     BARRIER.wait();
     pool.stop(Duration::from_secs(60));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_waits_too_long_behind_others_is_given_up_and_told_that_it_may_be_made() {
+    static ENTERS: Access = Access::Open(enters);
+    let dir = tempfile::tempdir().unwrap();
+    let (_data_dir, site) = site(&dir, Config::defaults());
+    let pool = Pool::start(&site).unwrap();
+    let site_name = &site.state();
+    let fallback = Fallback { stats: &site.stats, site_name, language: Language::English, request_id: "request-1" };
+    let moment = || {
+        site.store.writer().exclusive(|conn| {
+            conn.query_row("SELECT clock_high_water FROM site", [], |row| row.get::<_, i64>(0)).unwrap()
+        })
+    };
+    let before = moment();
+    let (begin, begun) = std::sync::mpsc::channel();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let store = site.store.for_another_thread();
+    let long = std::thread::spawn(move || {
+        store.writer().exclusive(|_| {
+            begin.send(()).unwrap();
+            _ = ended.recv();
+        });
+    });
+    begun.recv().unwrap();
+    let write = Call { method: Method::POST, ..call() };
+    let late = tokio::time::timeout(2 * WRITE_ANSWER_TIME_MAX, pool.run(&fallback, &ENTERS, write)).await.unwrap();
+    assert_eq!((late.reply.status, late.code), (StatusCode::SERVICE_UNAVAILABLE, Some("outcome_unknown")));
+    end.send(()).unwrap();
+    long.join().unwrap();
+    pool.stop(Duration::from_secs(60));
+    assert!(moment() > before, "the write went on");
+}

@@ -61,7 +61,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         migrate::create(&data_dir).unwrap();
-        let store = Store::open(&data_dir.database(), true).unwrap();
+        let store = Store::open(&data_dir.database()).unwrap();
         let rows = "INSERT INTO members (member_id, username, screen_name, real_name, email, join_date, updated_at, pin_misses, pin_paused_until)
                     VALUES (1, 'jane', 'jane', '', '', 0, 0, 9, 1831536900);
                     INSERT INTO invitations (code_hash, form_number, name, email, role, language, invited_by, created_at, ends_at)

@@ -244,7 +244,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         migrate::create(&data_dir).unwrap();
-        let store = Store::open(&data_dir.database(), true).unwrap();
+        let store = Store::open(&data_dir.database()).unwrap();
         let site = "INSERT INTO tunnels (tunnel_id, name, country, created_at) VALUES (1, 'Here', 'CH', 0);
                     INSERT INTO site (only, site_id, tunnel_id, key_check, clock_high_water, created_at) VALUES (1, 'ab', 1, x'', 0, 0);
                     CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT";

@@ -274,7 +274,7 @@ mod tests {
         let data_dir = DataDir::lock(dir.path()).unwrap();
         migrate::create(&data_dir).unwrap();
         recover(&data_dir.database()).unwrap();
-        let store = Store::open(&data_dir.database(), true).unwrap();
+        let store = Store::open(&data_dir.database()).unwrap();
         let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT; WITH RECURSIVE c(n) AS
                     (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 2000) INSERT INTO numbers SELECT n, randomblob(900) FROM c";
         store.writer().exclusive(|conn| conn.execute_batch(rows)).unwrap();
@@ -329,7 +329,7 @@ mod tests {
         migrate::create(&data_dir).unwrap();
         let path = data_dir.database();
         recover(&path).unwrap();
-        let store = Store::open(&path, true).unwrap();
+        let store = Store::open(&path).unwrap();
         let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT; WITH RECURSIVE c(n) AS
                     (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000) INSERT INTO numbers SELECT n, randomblob(900) FROM c";
         store.writer().exclusive(|conn| conn.execute_batch(rows)).unwrap();

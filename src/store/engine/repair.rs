@@ -154,7 +154,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         migrate::create(&data_dir).unwrap();
-        let store = Store::open(&data_dir.database(), true).unwrap();
+        let store = Store::open(&data_dir.database()).unwrap();
         let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE, size INTEGER) STRICT;
                     CREATE INDEX \"by size\" ON numbers (size);
                     WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 500)

@@ -16,10 +16,10 @@ const WRITES_MAX: usize = 4_000;
 const COMMENT_CHARS: usize = 60;
 
 /// A server for which each flush of `file` has this fault.
-fn serve_with(desk: &Desk, file: &Path, fault: &str) -> Server {
+pub(super) fn serve_with(desk: &Desk, file: &Path, fault: &str) -> Server {
     let mut command = Command::new(TRACER);
     // With -D the tracer runs as a grandchild, so that our child is the server itself.
-    command.args(["-D", "-f", "-q", "-o", "/dev/null", "-P"]).arg(file);
+    command.args(["-D", "-f", "--seccomp-bpf", "-q", "-o", "/dev/null", "-P"]).arg(file);
     command.args(["-e", "trace=fsync,fdatasync", "-e", &format!("inject=fsync,fdatasync:{fault}")]);
     command.args([BINARY, "serve"]);
     command.current_dir(desk.path()).env_clear().stdin(Stdio::null());

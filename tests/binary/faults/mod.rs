@@ -1,10 +1,11 @@
 //! Faults of the machine: disks that fill, fail, turn read-only or lose their power, damaged files, slow clients, and
 //! too few descriptors or too little memory. The tests use the real executable and are a short form of each campaign;
-//! `tests/faults` and `tests/power-cuts` run the full length.
+//! `tests/faults`, `tests/bursts` and `tests/power-cuts` run the full length.
 //!
 //! A test that the machine cannot run says so directly on standard error, because the test harness captures what tests
 //! print.
 
+mod bursts;
 mod damage;
 mod descriptors;
 mod flips;

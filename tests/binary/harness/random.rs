@@ -2,9 +2,10 @@
 
 const SUITE: u64 = 20_260_528;
 /// The variables that set the length of a campaign.
-const CAMPAIGNS: [&str; 10] = [
+const CAMPAIGNS: &[&str] = &[
     "TUNNELDESK_KILLS",
     "TUNNELDESK_FAULTS",
+    "TUNNELDESK_BURSTS",
     "TUNNELDESK_DAMAGES",
     "TUNNELDESK_POWER_CUTS",
     "TUNNELDESK_CHECKPOINT_KILLS",

@@ -152,7 +152,7 @@ impl Site {
         let dir = scratch();
         config.data = dir.path().to_owned();
         let data_dir = make(dir.path(), &config);
-        let inside = Inside::open(&data_dir, config.clone(), Clock::frozen(START), true).unwrap();
+        let inside = Inside::open(&data_dir, config.clone(), Clock::frozen(START)).unwrap();
         let clock = inside.clock.clone();
         let up = Up::new(inside, data_dir, &config);
         let endpoint = Endpoint::new(up.running.addresses[0], clock);
@@ -174,7 +174,7 @@ impl Site {
         let now = self.now();
         self.up.take().expect("the site is up").stop();
         let data_dir = hold(self.dir.path());
-        let inside = Inside::open(&data_dir, self.config.clone(), Clock::frozen(now), true).unwrap();
+        let inside = Inside::open(&data_dir, self.config.clone(), Clock::frozen(now)).unwrap();
         let clock = inside.clock.clone();
         let up = Up::new(inside, data_dir, &self.config);
         self.endpoint.set(up.running.addresses[0], clock);

@@ -139,7 +139,7 @@ struct Process {
 impl Process {
     fn start(dir: &Path, now: i64, world: &Rc<RefCell<World>>) -> Process {
         let data_dir = hold(dir);
-        let site = Site::open(&data_dir, Config::defaults(), Clock::frozen(now), true).unwrap();
+        let site = Site::open(&data_dir, Config::defaults(), Clock::frozen(now)).unwrap();
         let mut settings = settings(Kind::Https("https://storm.example.org/".to_owned()));
         settings.batch_rows = 1 + world.borrow_mut().rng.below(12) as i64;
         let source = Box::new(SiteSource::new(site.for_another_thread()));

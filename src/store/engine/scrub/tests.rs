@@ -28,7 +28,7 @@ pub(super) fn site() -> (tempfile::TempDir, DataDir) {
 }
 
 pub(super) fn open(data_dir: &DataDir) -> Store {
-    Store::open(&data_dir.database(), true).unwrap()
+    Store::open(&data_dir.database()).unwrap()
 }
 
 pub(super) fn insert(store: &Store, from: i64, to: i64) {

@@ -12,7 +12,7 @@ fn killed(writes: i64, also: impl Fn(&Store)) -> (tempfile::TempDir, DataDir) {
     let (dir, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let data_dir = DataDir::lock(dir.path()).unwrap();
     migrate::create(&data_dir).unwrap();
-    let store = Store::open(&data_dir.database(), true).unwrap();
+    let store = Store::open(&data_dir.database()).unwrap();
     store.truncate_wal().unwrap();
     for n in 0..writes {
         store.write(n, |tx| Ok(tx.run("INSERT INTO misses (hour, misses) VALUES (?1, 1)", [n])?)).unwrap();
@@ -176,7 +176,7 @@ fn a_flipped_bit_in_the_wal_of_a_kill_costs_nothing() {
         alarm::clear(dir.path(), alarm::Kind::Corrected);
     }
     recover(&data_dir.database()).unwrap();
-    let store = Store::open(&data_dir.database(), true).unwrap();
+    let store = Store::open(&data_dir.database()).unwrap();
     let rows = store.read(|tx| Ok(tx.get::<i64>("SELECT count(*) FROM misses", [])?)).unwrap();
     assert_eq!((rows, alarm::find(dir.path(), alarm::Kind::LostLog)), (40, None));
 }

@@ -171,7 +171,7 @@ fn a_wal_of_an_older_state_is_refused_although_its_mark_came_with_it() {
     let site = Moving::of(&[], &[]);
     let path = site.data_dir.database();
     recover(&path).unwrap();
-    let store = Store::open(&path, true).unwrap();
+    let store = Store::open(&path).unwrap();
     let add_events = || store.write(9_000, |tx| Ok(tx.run(SOME_EVENTS, [])?)).unwrap();
     add_events();
     let older = [wal_of(&path), data_dir::wal_mark(site.data_dir.dir())].map(|file| {

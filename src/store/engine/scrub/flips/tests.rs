@@ -45,7 +45,7 @@ fn a_bit_that_flips_under_a_running_server_is_corrected_and_never_served() {
         for bit in bits(file, 40) {
             flip(file, bit);
             let found = pass(&store);
-            let fresh = Store::open(&data_dir.database(), true);
+            let fresh = Store::open(&data_dir.database());
             assert!(!fresh.is_ok_and(|fresh| is_right(&fresh) == Ok(false)), "bit {bit}");
             correct_served(&store);
             match content(file) == whole {
