@@ -116,9 +116,10 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
         Access::Partner(operation) => {
             let partner = partner::admit(site, call)?;
             let answer = idempotency::run(site, call, call.principal.get(), || operation(site, call, &partner));
-            answer.inspect_err(|failure| {
+            let answer = answer.inspect_err(|failure| {
                 site.state::<Refusals>().note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
-            })
+            });
+            answer.map(|reply| partner.tell_pace(site, reply))
         }
         Access::Callback(callback) => callback::admit(site, call, callback),
         Access::Standby(operation) => {

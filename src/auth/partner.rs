@@ -7,6 +7,7 @@ use crate::auth::refusals::Refusals;
 use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
 use crate::http::fields;
+use crate::http::reply::Reply;
 use crate::i18n::language::Text;
 use crate::keys::{Keys, Purpose, hex, hmac_sha256, random, unhex};
 use crate::log;
@@ -30,6 +31,7 @@ const CLIENT_ID_CHARS_SHOWN: usize = 64;
 pub struct Partner {
     id: i64,
     client_id: String,
+    requests_per_minute: Option<i64>,
 }
 
 impl Partner {
@@ -39,6 +41,16 @@ impl Partner {
 
     pub(crate) fn client_id(&self) -> &str {
         &self.client_id
+    }
+
+    /// Adds to an answer how many requests the partner may send a minute, how many of them now, and in how many seconds all.
+    pub(super) fn tell_pace(&self, site: &Site, reply: Reply) -> Reply {
+        let left = || site.state::<RateLimiter>().find_left(RateLimitKey::Partner(self.id));
+        let Some((per_minute, (left, full_in))) = self.requests_per_minute.zip(left()) else { return reply };
+        reply
+            .with_header(HeaderName::from_static("ratelimit-limit"), per_minute.into())
+            .with_header(HeaderName::from_static("ratelimit-remaining"), left.into())
+            .with_header(HeaderName::from_static("ratelimit-reset"), full_in.into())
     }
 }
 
@@ -104,7 +116,8 @@ fn check(site: &Site, call: &Call) -> Result<Partner, Rejection> {
     let Some(signer) = signer else { return Err(unsigned(site, call, client_id, &secrets, &digest)?) };
     call.principal.set(PrincipalId::Partner(signer.partner_id));
     check_terms(site, call, signer, &digest, now)?;
-    Ok(Partner { id: signer.partner_id, client_id: signer.client_id.clone() })
+    let partners::Partner { partner_id, requests_per_minute, .. } = *signer;
+    Ok(Partner { id: partner_id, client_id: signer.client_id.clone(), requests_per_minute })
 }
 
 /// Checks the terms of a partner whose signature is right.

@@ -142,6 +142,16 @@ impl RateLimiter {
         self.take_at(caller, limit, requests, Instant::now())
     }
 
+    /// How many requests the caller may send now, and the seconds until it may send all of its limit again. `None`: the caller
+    /// was not counted yet.
+    pub(crate) fn find_left(&self, caller: RateLimitKey) -> Option<(i64, u64)> {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let bucket = buckets.get_mut(&caller)?;
+        bucket.refill(Instant::now());
+        let missing = bucket.limit.requests as f64 - bucket.left;
+        Some((bucket.left as i64, (missing / bucket.limit.per_second()).ceil() as u64))
+    }
+
     fn take_at(&self, caller: RateLimitKey, limit: RateLimit, requests: i64, now: Instant) -> Result<(), Failure> {
         let cost = requests as f64;
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);

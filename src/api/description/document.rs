@@ -5,6 +5,7 @@
 //! schema, and `json` is the content of that type. The parts that follow from the table are not in the files: credentials,
 //! the schema of a body, and the parameters and refusals of each kind of operation.
 
+use super::{items, types};
 use crate::http::body::{SHARED, shared};
 use crate::http::row::{CallerKind, Row};
 use http::Method;
@@ -56,8 +57,11 @@ pub(super) fn write(rows: &[&Row]) -> Value {
     let used = document["paths"].to_string() + &Value::Object(schemas.clone()).to_string();
     let optional: Vec<_> = schemas.iter().filter_map(|(name, schema)| optional(name, schema, &used)).collect();
     schemas.extend(optional);
+    let codes = items(&schemas["RefusalCode"]["x-codes"]).map(|one| one["const"].clone()).collect::<Vec<_>>();
+    schemas["RefusalCode"]["examples"] = codes.into();
     document["components"]["schemas"] = Value::Object(schemas);
     name_schemas(&mut document);
+    types::name(&mut document);
     document
 }
 

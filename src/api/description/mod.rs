@@ -4,6 +4,7 @@ mod document;
 mod fields;
 mod page;
 mod sample;
+mod types;
 mod words;
 
 use crate::documents::markup::escape;

@@ -218,7 +218,7 @@ impl Description {
     }
 
     fn codes(&self) -> Vec<Code<'_>> {
-        let listed = items(&self.0["components"]["schemas"]["RefusalCode"]["oneOf"]).map(|one| {
+        let listed = items(&self.0["components"]["schemas"]["RefusalCode"]["x-codes"]).map(|one| {
             let (status, description) = text(&one["description"]).split_once(": ").unwrap_or_default();
             Code { status, code: text(&one["const"]), description: line(description) }
         });

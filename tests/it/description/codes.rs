@@ -27,7 +27,7 @@ fn number(status: &str) -> u16 {
 
 #[test]
 fn the_codes_that_are_said_are_described_with_their_status() {
-    let listed = DESCRIPTION.document["components"]["schemas"]["RefusalCode"]["oneOf"].as_array().unwrap();
+    let listed = DESCRIPTION.document["components"]["schemas"]["RefusalCode"]["x-codes"].as_array().unwrap();
     let described: BTreeMap<String, u16> = listed
         .iter()
         .map(|one| {

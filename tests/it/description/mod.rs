@@ -2,6 +2,7 @@
 
 mod codes;
 mod first_booking;
+mod generators;
 mod judge;
 mod kinds;
 mod lint;

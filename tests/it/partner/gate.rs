@@ -100,8 +100,11 @@ fn a_partner_calls_from_its_own_networks_only() {
 fn a_partner_that_is_too_fast_is_told_when_to_come_back() {
     let site = Site::open();
     let partner = site.partner_with(false, &[], Some(3));
-    for _ in 0..3 {
-        partner.get(OP).ok();
+    for left in [2, 1, 0] {
+        let reply = partner.get(OP).ok();
+        let number = |name: &str| reply.header(name).unwrap().parse::<i64>().unwrap();
+        assert_eq!((number("ratelimit-limit"), number("ratelimit-remaining")), (3, left));
+        assert!((1..=60).contains(&number("ratelimit-reset")), "{reply}");
     }
     let refusal = partner.get(OP).refused(429);
     let wait: i64 = refusal.header("retry-after").unwrap().parse().unwrap();
