@@ -79,7 +79,8 @@ impl Identities {
         }
     }
 
-    /// Decrypts a file of so many bytes at most, and returns the digest of the plain bytes, of which there are no more.
+    /// Decrypts a file of so many bytes at most, and returns the digest of the plain bytes, of which there are no more. The error
+    /// is one line.
     pub(crate) fn decrypt(
         &self,
         at: &Target,
@@ -87,44 +88,20 @@ impl Identities {
         bytes_max: u64,
         to: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<FileDigest, DecryptError> {
+    ) -> Result<FileDigest, String> {
         let from = at.shown(object);
         let file = at.open(object, bytes_max);
-        let file = BufReader::new(file.map_err(|e| DecryptError::Failed(format!("cannot read {from}: {e}")))?);
+        let file = BufReader::new(file.map_err(|e| format!("cannot read {from}: {e}"))?);
         let keys = || self.keys.iter().map(|key| key as &dyn age::Identity);
         let opened = age::Decryptor::new_buffered(file).and_then(|decryptor| decryptor.decrypt(keys()));
         let mut plain = opened.map_err(|e| match e {
-            age::DecryptError::NoMatchingKeys => DecryptError::Failed(format!(
-                "{from} does not open with {}: it was encrypted to another key",
-                self.from.display()
-            )),
-            age::DecryptError::Io(e) => DecryptError::of(&e, format!("{from} is damaged: {e}")),
-            other => DecryptError::Failed(format!("{from} is damaged: {other}")),
+            age::DecryptError::NoMatchingKeys => {
+                format!("{from} does not open with {}: it was encrypted to another key", self.from.display())
+            }
+            other => format!("{from} is damaged: {other}"),
         })?;
-        let failed = |e: io::Error| DecryptError::of(&e, format!("{from} cannot be opened whole: {e}"));
+        let failed = |e: io::Error| format!("{from} cannot be opened whole: {e}");
         FileDigest::of_reader(&mut plain, to, progress).map_err(failed)
-    }
-}
-
-/// Why a file is not decrypted, in one line.
-#[derive(Debug)]
-pub(crate) enum DecryptError {
-    /// The file ends before its end.
-    Cut(String),
-    Failed(String),
-}
-
-impl DecryptError {
-    fn of(e: &io::Error, text: String) -> DecryptError {
-        match e.kind() {
-            io::ErrorKind::UnexpectedEof => DecryptError::Cut(text),
-            _ => DecryptError::Failed(text),
-        }
-    }
-
-    pub(crate) fn into_text(self) -> String {
-        let (DecryptError::Cut(text) | DecryptError::Failed(text)) = self;
-        text
     }
 }
 
@@ -160,10 +137,7 @@ mod tests {
             FileDigest::of(&plain, &mut |_| ()).unwrap()
         );
         assert_eq!(opened, text);
-        let decrypt = |keys: &Identities, bytes_max| {
-            let decrypted = keys.decrypt(&at, object, bytes_max, &mut Vec::new(), &mut |_| ());
-            decrypted.map_err(DecryptError::into_text)
-        };
+        let decrypt = |keys: &Identities, bytes_max| keys.decrypt(&at, object, bytes_max, &mut Vec::new(), &mut |_| ());
         let refusal = decrypt(&theirs, u64::MAX).unwrap_err();
         assert!(refusal.contains("another key") && !refusal.contains('\n'), "{refusal}");
         let bytes = std::fs::read(&sealed).unwrap();
@@ -172,8 +146,7 @@ mod tests {
         assert!(decrypt(&ours, length).is_ok() && decrypt(&ours, length - 1).unwrap_err().contains("larger"));
         for length in [0, 20, 200, 100_000, bytes.len() - 1] {
             std::fs::write(&sealed, &bytes[..length]).unwrap();
-            let cut = ours.decrypt(&at, object, u64::MAX, &mut Vec::new(), &mut |_| ()).unwrap_err();
-            assert!(matches!(cut, DecryptError::Cut(_)), "{length}: {cut:?}");
+            assert!(decrypt(&ours, u64::MAX).is_err(), "{length}");
         }
     }
 

@@ -234,7 +234,7 @@ impl Manifest {
 /// Whether these bytes are the beginning of a manifest: whoever wrote it was interrupted.
 fn is_cut(bytes: &[u8]) -> bool {
     let parsed = serde_json::from_slice::<IgnoredAny>(bytes);
-    parsed.is_err_and(|e| e.is_eof()) && !bytes.ends_with(b"}\n")
+    parsed.is_err_and(|e| e.is_eof()) && !bytes.ends_with(b"\n}\n")
 }
 
 fn checksum_of(text: &str) -> String {

@@ -41,22 +41,8 @@ impl Identities {
         _: u64,
         _: &mut dyn Write,
         _: &mut dyn FnMut(u64),
-    ) -> Result<FileDigest, DecryptError> {
+    ) -> Result<FileDigest, String> {
         match *self {}
-    }
-}
-
-/// Why a file is not decrypted, in one line.
-pub(crate) enum DecryptError {
-    /// The file ends before its end.
-    Cut(String),
-    Failed(String),
-}
-
-impl DecryptError {
-    pub(crate) fn into_text(self) -> String {
-        let (DecryptError::Cut(text) | DecryptError::Failed(text)) = self;
-        text
     }
 }
 

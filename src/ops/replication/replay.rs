@@ -4,7 +4,7 @@ use super::chain::{list, ticks_of};
 use super::target::Target;
 use super::tick::{Lineage, NoTick, PageSums, ReadTick};
 use crate::ops::backup::backup_store::Backup;
-use crate::ops::backup::encrypted::{DecryptError, Identities};
+use crate::ops::backup::encrypted::Identities;
 use crate::ops::backup::manifest::ChainOrigin;
 use crate::ops::outside::object::Object;
 use crate::store::engine::wal_read::PAGE_BYTES;
@@ -140,7 +140,12 @@ impl Replay {
         }
         let bytes = match (is_sealed, keys) {
             (false, _) => self.read(object).map_err(|e| OpenError::Damaged(format!("cannot read {shown}: {e}")))?,
-            (true, Some(keys)) => self.decrypt(object, keys)?,
+            (true, Some(keys)) => {
+                let (mut bytes, bytes_max) = (Vec::new(), self.origin.tick_bytes_max());
+                let decrypted = keys.decrypt(&self.at, object, bytes_max, &mut bytes, &mut |_| ());
+                decrypted.map_err(OpenError::Damaged)?;
+                bytes
+            }
             (true, None) => return Err(OpenError::Damaged(format!("{shown} is encrypted: give --identity FILE"))),
         };
         let tick = ReadTick::parse(bytes).map_err(|why| match why {
@@ -160,20 +165,11 @@ impl Replay {
         self.at.open(object, self.origin.tick_bytes_max())?.read_to_end(&mut bytes)?;
         Ok(bytes)
     }
-
-    fn decrypt(&self, object: Object, keys: &Identities) -> Result<Vec<u8>, OpenError> {
-        let mut bytes = Vec::new();
-        match keys.decrypt(&self.at, object, self.origin.tick_bytes_max(), &mut bytes, &mut |_| ()) {
-            Ok(_) => Ok(bytes),
-            Err(DecryptError::Cut(text)) => Err(OpenError::Cut(text)),
-            Err(DecryptError::Failed(text)) => Err(OpenError::Damaged(text)),
-        }
-    }
 }
 
 /// Why a tick is not replayed, in one line.
 enum OpenError {
-    /// The file ends before its end.
+    /// The file ends before its end. Of an encrypted one that is not known.
     Cut(String),
     Damaged(String),
 }

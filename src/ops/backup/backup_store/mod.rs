@@ -1,7 +1,7 @@
 //! A backup store: a directory with backups, each in a folder of its own. A folder gets its name at once and its manifest last:
 //! without a whole manifest it is no backup.
 
-use super::encrypted::{DecryptError, Identities};
+use super::encrypted::Identities;
 use super::file_stamp;
 use super::manifest::{FileDigest, Manifest, ManifestError};
 use crate::config::recipient::Recipient;
@@ -119,7 +119,7 @@ impl Backup {
                 let keys = keys.ok_or_else(|| format!("{} is encrypted: give --identity FILE", self.at))?;
                 let bytes_max = self.manifest.encrypted.get(&file.sealed()).map_or(0, |digest| digest.bytes);
                 let opened = keys.decrypt(&self.at, sealed, bytes_max, &mut &to, &mut tell);
-                (self.at.shown(sealed), opened.map_err(DecryptError::into_text)?)
+                (self.at.shown(sealed), opened?)
             } else {
                 let from = self.at.shown(Object::Site(*file));
                 let failed = |e: io::Error| format!("cannot copy {from}: {e}");

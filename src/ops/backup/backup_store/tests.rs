@@ -56,8 +56,7 @@ fn a_backup_is_made_beside_what_has_its_name_and_is_removed_whole() {
     lay(&backup_store, "day", 101);
     let names: Vec<String> = backup_store.list().iter().map(Backup::name).collect();
     assert_eq!(names, ["day-3", "day-2"]);
-    let exceptions = PruneExceptions { proven: None, made_before: 0 };
-    assert_eq!(backup_store.lock().unwrap().prune(101 + 400 * 86_400, &exceptions).unwrap(), 1);
+    backup_store.lock().unwrap().remove("day-2").unwrap();
     assert!(!dir.path().join("day-2").exists() && dir.path().join("day-3").exists());
 }
 

@@ -105,6 +105,24 @@ fn a_store_that_refuses_is_not_asked_again_and_its_reason_is_told() {
 }
 
 #[test]
+fn a_file_that_is_larger_than_it_may_be_is_an_error_and_no_further_byte_is_taken() {
+    let (folder, _, _dir) = answering(&[200, 200], "another");
+    let text = |bytes_max| folder.client.text("one/0000000001", bytes_max);
+    assert_eq!(text(7).unwrap().map(|(text, _)| text).as_deref(), Some("another"));
+    let Err(Trouble::TooLarge(cause)) = text(6) else { panic!("six bytes hold seven") };
+    assert!(cause.contains("larger than the 6 bytes"), "{cause}");
+    // As [`Target`] reads it, whatever the store says of its size.
+    let (folder, _, _dir) = answering(&[200, 200], "another");
+    let target = crate::ops::replication::target::Target::S3(folder);
+    let read = |bytes_max| {
+        let mut bytes = Vec::new();
+        target.open(Object::Epoch(1), bytes_max)?.read_to_end(&mut bytes).map(|_| bytes)
+    };
+    assert_eq!(read(7).unwrap(), b"another");
+    assert_eq!(read(6).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+}
+
+#[test]
 fn a_service_that_answers_every_request_with_success_replaces_no_machine() {
     use crate::ops::replication::target::Target;
     use crate::ops::standby::epoch::find_higher;
