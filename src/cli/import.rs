@@ -3,8 +3,9 @@
 use super::shell::Shell;
 use super::streams::Streams;
 use super::{CommandError, CommandResult, done, failed, refused};
-use crate::app::import_export::{self, Difference, ImportCounts, Kind, Mistake, Mode, Refusal};
+use crate::app::import_export::{self, Difference, GivenRole, ImportCounts, Kind, Mistake, Mode, Refusal};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::role::Role;
 use crate::store::Write;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -23,7 +24,7 @@ const HELP: &str = "CSV in UTF-8 with a line of headings; commas, semicolons or 
     day of the site (2026-11-21, 21.11.2026, 2026/11/21 or 20261121), a time of its clock (2026-11-21 14:30), a moment with its \
     offset (2026-11-21T14:30:00+01:00, or Z for UTC) or Unix seconds. A list is taken whole or not at \
     all, in one transaction; the same list again changes nothing. What `tunneldesk export` writes can be imported as it is: members \
-    first, then bookings, then the logbook. Exit codes: 0 done; 1 refused, with every mistake by line and column; 2 failed.";
+    first (with --roles where staff is among them), then bookings, then the logbook. Exit codes: 0 done; 1 refused, with every mistake by line and column; 2 failed.";
 
 #[derive(Subcommand)]
 enum List {
@@ -34,7 +35,8 @@ enum List {
         country, country_code, dob, tunnel, role, terms_accepted_at, paid_until, banned_at, join_date, language.\n\n\
         A username that is here already with the same address is passed over, and its member stays as he is, or gets the \
         values of the list with --update; with another address it is a mistake. paid_until is the last day that is paid for. Passwords do not move along: members set one by the way back in for a forgotten password, \
-        which needs a confirmed address."
+        which needs a confirmed address. A row with another role than member gives the rights of staff, so it is a mistake \
+        without --roles."
     )]
     Members(MembersFrom),
     /// Logbook entries of any kind. An entry that is here already, value for value, is not entered again
@@ -68,6 +70,9 @@ struct MembersFrom {
     /// is shown
     #[arg(long)]
     update: bool,
+    /// Take roles above member (desk, admin, sync) from the list too
+    #[arg(long)]
+    roles: bool,
 }
 
 #[derive(Args)]
@@ -99,13 +104,15 @@ impl Import {
             Kind::Logbook => "entries.imported",
             Kind::Bookings => "bookings.imported",
         };
-        let update = matches!(&self.list, List::Members(members) if members.update);
-        let mode = Mode { dry: from.dry_run, update };
-        let record = |tx: &Write, taken: &ImportCounts| {
-            site.record(tx, action, &Subject::Site, &Detail::none().number("count", (taken.new + taken.changed) as i64))
+        let (update, roles) = match &self.list {
+            List::Members(members) => (members.update, members.roles),
+            _ => (false, false),
         };
+        let mode = Mode { dry: from.dry_run, update, roles };
+        let record = |tx: &Write, taken: &ImportCounts| site.record(tx, action, &Subject::Site, &detail(taken));
         let outcome = import_export::import(site, kind, *list, *bytes, mode, streams.progress, &record);
-        let ImportCounts { new, changed, same, changes } = outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;
+        let ImportCounts { new, changed, same, changes, roles } =
+            outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;
         if !from.dry_run {
             tracing::info!(what = what[1], new, changed, same, "a list was imported from the shell");
         }
@@ -123,11 +130,30 @@ impl Import {
         };
         let listed: String = changes.iter().map(|change| format!("\n  {}", difference(change))).collect();
         let shown = if from.dry_run { listed } else { String::new() };
-        done(
-            format!("{verb} {new} {what}{updated}{rest}.{shown}"),
-            json!({ "new": new, "changed": changed, "same": same, "dry_run": from.dry_run, "changes": changes }),
-        )
+        let said = format!("{verb} {new} {what}{}{updated}{rest}.{shown}", roles_text(&roles));
+        let roles: Vec<_> =
+            roles.iter().map(|given| json!({ "username": given.username, "role": given.role.name() })).collect();
+        let values = json!({
+            "new": new, "changed": changed, "same": same, "roles": roles, "dry_run": from.dry_run, "changes": changes,
+        });
+        done(said, values)
     }
+}
+
+/// Which of the new members have more rights than a member.
+fn roles_text(roles: &[GivenRole]) -> String {
+    let given: Vec<_> = roles.iter().map(|given| format!("{} as {}", given.username, given.role.name())).collect();
+    if given.is_empty() { String::new() } else { format!(", among them {}", given.join(", ")) }
+}
+
+/// The audit row's detail: how many rows, and the numbers of the members who got a role above `member`, by role.
+fn detail(taken: &ImportCounts) -> Detail {
+    let with_count = Detail::none().number("count", (taken.new + taken.changed) as i64);
+    Role::ALL.into_iter().fold(with_count, |detail, role| {
+        let of_role = taken.roles.iter().filter(|given| given.role == role);
+        let members: Vec<_> = of_role.filter_map(|given| given.member_id).collect();
+        if members.is_empty() { detail } else { detail.numbers(role.name(), &members) }
+    })
 }
 
 fn difference(change: &Difference) -> String {

@@ -40,7 +40,9 @@ pub fn measure(room: &Path) -> Result<(String, bool), String> {
         let file = room.join(list);
         let exported = timed(|| server::print_to(&from, &["export", list], &file))?;
         let before = bytes_of(&to);
-        let imported = timed(|| server::command(&to, &["import", list, &file.to_string_lossy()]))?;
+        let path = file.to_string_lossy();
+        let roles = if list == "members" { &["--roles"][..] } else { &[] };
+        let imported = timed(|| server::command(&to, &[&["import", list, &path], roles].concat()))?;
         let grown = bytes_of(&to) - before;
         let began = Instant::now();
         let lines = parse(&file)?;

@@ -2,7 +2,9 @@
 
 use super::cell::{RowWriter, Separator};
 use super::reader::{Column, Row};
-use super::{Difference, Judged, List, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wrong_field};
+use super::{
+    Difference, GivenRole, Judged, List, Mode, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wrong_field,
+};
 use crate::app::person::{self, Person};
 use crate::domain::email;
 use crate::domain::local_time::TimeZone;
@@ -39,6 +41,9 @@ pub(super) struct Members {
     /// Whether known members get the values of the list.
     updates: bool,
     written: usize,
+    /// Whether the list may give roles above `member`.
+    may_give_roles: bool,
+    roles: Vec<GivenRole>,
 }
 
 /// What a line does.
@@ -50,10 +55,19 @@ pub(super) enum Staged {
 }
 
 impl Members {
-    pub(super) fn new(site: &Site, updates: bool) -> Result<Members, Failure> {
+    pub(super) fn new(site: &Site, mode: Mode) -> Result<Members, Failure> {
         let home = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))?;
         let (home, zone) = (home.unwrap_or_default(), site.time_zone()?);
-        Ok(Members { home, zone, usernames: HashMap::new(), confirmed: HashMap::new(), updates, written: 0 })
+        Ok(Members {
+            home,
+            zone,
+            usernames: HashMap::new(),
+            confirmed: HashMap::new(),
+            updates: mode.update,
+            written: 0,
+            may_give_roles: mode.roles,
+            roles: Vec::new(),
+        })
     }
 }
 
@@ -131,18 +145,36 @@ impl List for Members {
         {
             problems.refuse("tunnel", Text::new("field.unknown_tunnel"));
         }
-        match problems.finish() {
-            Ok(_) => Ok(Judged::New(Staged::New(member))),
-            Err(failure) => wrong(row, failure),
+        if member.role.is_above_member() && !self.may_give_roles {
+            problems.refuse("role", Text::new("list.role_unasked"));
         }
+        if let Err(failure) = problems.finish() {
+            return wrong(row, failure);
+        }
+        if member.role.is_above_member() {
+            self.roles.push(GivenRole { role: member.role, username: member.username.clone(), member_id: None });
+        }
+        Ok(Judged::New(Staged::New(member)))
     }
 
     fn write(&mut self, _: &Site, tx: &Write, row: Staged) -> Result<(), Failure> {
         self.written += 1;
         match row {
-            Staged::New(member) => lists::insert_member(tx, &member).map(drop),
+            Staged::New(member) => {
+                let member_id = lists::insert_member(tx, &member)?;
+                if member.role.is_above_member()
+                    && let Some(given) = self.roles.iter_mut().find(|given| given.username == member.username)
+                {
+                    given.member_id = Some(member_id);
+                }
+                Ok(())
+            }
             Staged::Changed(member_id, member) => Ok(lists::update_member(tx, member_id, &member).map(drop)?),
         }
+    }
+
+    fn roles(&self) -> &[GivenRole] {
+        &self.roles
     }
 
     fn finish(&mut self, _: &Site, tx: &Write) -> Result<(), Failure> {

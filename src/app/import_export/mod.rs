@@ -14,6 +14,7 @@ mod stage;
 
 pub(crate) use reader::Mistake;
 
+use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::i18n::language::Text;
@@ -45,7 +46,7 @@ pub(crate) enum Kind {
 }
 
 /// The number of rows that an import, or its dry run, found new, changed and unchanged.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct ImportCounts {
     pub new: u64,
     /// Rows that change what the site has.
@@ -54,6 +55,17 @@ pub(crate) struct ImportCounts {
     pub same: u64,
     /// Each change, up to [`MISTAKES_MAX`].
     pub changes: Vec<Difference>,
+    /// The new members with a role above `member`.
+    pub roles: Vec<GivenRole>,
+}
+
+/// A role above `member` that a list gives.
+#[derive(Debug, Clone)]
+pub(crate) struct GivenRole {
+    pub role: Role,
+    pub username: String,
+    /// `None`: the member is not written yet.
+    pub member_id: Option<i64>,
 }
 
 /// A value that a list changes.
@@ -74,6 +86,8 @@ pub(crate) struct Mode {
     pub dry: bool,
     /// Change known members where the list has other values.
     pub update: bool,
+    /// Give roles above `member`.
+    pub roles: bool,
 }
 
 /// Why an import was refused as a whole.
@@ -108,6 +122,10 @@ trait List {
     fn write(&mut self, site: &Site, tx: &Write, row: Self::Row) -> Result<(), Failure>;
     /// Runs once all rows are written.
     fn finish(&mut self, site: &Site, tx: &Write) -> Result<(), Failure>;
+    /// The roles above `member` among the new rows.
+    fn roles(&self) -> &[GivenRole] {
+        &[]
+    }
 }
 
 /// Imports a list of `bytes` bytes.
@@ -121,7 +139,7 @@ pub(crate) fn import(
     beside: &dyn Fn(&Write, &ImportCounts) -> Result<(), Failure>,
 ) -> Result<ImportCounts, Refusal> {
     match kind {
-        Kind::Members => take(site, members::Members::new(site, mode.update)?, list, bytes, mode.dry, progress, beside),
+        Kind::Members => take(site, members::Members::new(site, mode)?, list, bytes, mode.dry, progress, beside),
         Kind::Logbook => take(site, logbook::Logbook::new(site.time_zone()?), list, bytes, mode.dry, progress, beside),
         Kind::Bookings => {
             take(site, bookings::Bookings::new(site.time_zone()?), list, bytes, mode.dry, progress, beside)
@@ -140,7 +158,7 @@ fn take<L: List>(
 ) -> Result<ImportCounts, Refusal> {
     let mut stage =
         Stage::new(&site.config.data).map_err(|e| Refusal::Unreadable(format!("no room to work in: {e}")))?;
-    let taken = judge_all(site, &mut list, text, bytes, &mut stage, progress)?;
+    let mut taken = judge_all(site, &mut list, text, bytes, &mut stage, progress)?;
     let rows_to_write = taken.new + taken.changed;
     if dry || rows_to_write == 0 {
         return Ok(taken);
@@ -156,6 +174,7 @@ fn take<L: List>(
             }
         }
         list.finish(site, tx)?;
+        taken.roles = list.roles().to_vec();
         beside(tx, &taken)
     })?;
     Ok(taken)
@@ -205,6 +224,7 @@ fn judge_all<L: List>(
         }
         progress("reading and judging", rows.bytes().min(bytes), bytes);
     }
+    taken.roles = list.roles().to_vec();
     if mistakes.is_empty() { Ok(taken) } else { Err(Refusal::Mistakes(mistakes, count)) }
 }
 

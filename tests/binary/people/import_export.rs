@@ -19,7 +19,8 @@ fn write(desk: &Desk, name: &str, list: &str) -> PathBuf {
 
 fn import(desk: &Desk, kind: &str, list: &str) -> crate::harness::Ran {
     let path = write(desk, "list.csv", list);
-    desk.run(&["import", kind, path.to_str().unwrap()])
+    let roles = if kind == "members" { &["--roles"][..] } else { &[] };
+    desk.run(&[&["import", kind, path.to_str().unwrap()], roles].concat())
 }
 
 fn exported(desk: &Desk, kind: &str) -> String {
@@ -136,6 +137,42 @@ fn a_list_with_mistakes_is_refused_with_line_and_column_of_each() {
     let said = desk.json(&["import", "members", "--dry-run", good.to_str().unwrap()]);
     assert_eq!((&said["new"], &said["same"]), (&json!(1), &json!(1)));
     assert_eq!(exported(&desk, "members"), before, "a dry run took something");
+}
+
+#[test]
+fn a_list_of_members_gives_rights_only_where_it_was_asked_for_them() {
+    let desk = Desk::with_site();
+    let list = "username,real_name,email,email_confirmed_at,role\n\
+        jane,Jane,jane@example.com,,member\n\
+        ines,Ines,ines@example.com,1700000000,desk\n\
+        thief,Thief,thief@example.com,1700000000,admin\n\
+        job,Job,job@example.com,,sync\n";
+    let path = write(&desk, "list.csv", list);
+    let path = path.to_str().unwrap();
+    let before = exported(&desk, "members");
+    for more in [&[][..], &["--dry-run"]] {
+        let said = desk.run(&[&["import", "members", path], more].concat()).trouble(1);
+        for line in
+            ["line 3, column 5 (role), \"desk\"", "line 4, column 5 (role), \"admin\"", "line 5, column 5 (role)"]
+        {
+            assert!(said.contains(&format!("{line}")) && said.contains("--roles"), "{line}: {said}");
+        }
+        assert!(!said.contains("line 2"), "{said}");
+        assert_eq!(exported(&desk, "members"), before, "something was taken");
+    }
+    let named = ", among them ines as desk, thief as admin, job as sync.";
+    for (more, verb) in [(&["--dry-run"][..], "Would take"), (&[], "Took")] {
+        let said = desk.run(&[&["import", "members", "--roles", path], more].concat()).done();
+        assert!(said.contains(&format!("{verb} 4 members{named}")), "{said}");
+    }
+    let number = |name: &str| desk.json(&["member", "show", name])["member_id"].clone();
+    let logged = desk.json(&["audit", "list", "--deed", "members.imported"]);
+    let detail = &logged.as_array().expect("rows")[0]["detail"];
+    let given = json!({ "count": 4, "desk": [number("ines")], "admin": [number("thief")], "sync": [number("job")] });
+    assert_eq!(*detail, given, "{logged}");
+    // The same list again finds all of them, and gives nothing.
+    let again = desk.json(&["import", "members", "--roles", path]);
+    assert_eq!((&again["new"], &again["roles"]), (&json!(0), &json!([])));
 }
 
 #[test]

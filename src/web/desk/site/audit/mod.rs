@@ -148,7 +148,7 @@ fn row(namer: &mut Namer, zone: &TimeZone, kept: &HashedRow) -> Result<Row, Fail
         seq: row.seq,
         at: namer.moment(zone, row.at),
         actor: namer.actor(&row.who)?,
-        action: namer.action(row),
+        action: namer.action(row)?,
         subject: namer.subject(&row.whom)?,
         origin: namer.origin(&row.origin),
     })

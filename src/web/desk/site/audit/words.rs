@@ -88,13 +88,24 @@ impl<'a> Namer<'a> {
         Named { text: self.call.language().say(&text), link: None }
     }
 
-    /// The action of a row, with the role that was given.
-    pub(super) fn action(&self, row: &Row) -> String {
-        let said = action_text(self.call.language(), &row.deed);
+    /// The action of a row, with the role that was given, or with the members to whom an import gave each role.
+    pub(super) fn action(&mut self, row: &Row) -> Result<String, Failure> {
+        let language = self.call.language();
         let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
-        let role = detail["role"].as_str().and_then(Role::parse);
-        let role = role.map(|role| self.call.say(super::super::staff::role_key(role)));
-        role.map_or(said.clone(), |role| self.call.language().labelled(&said, &role))
+        let mut said = action_text(language, &row.deed);
+        for role in Role::ALL {
+            let members = detail[role.name()].as_array().map(Vec::as_slice).unwrap_or_default();
+            if members.is_empty() && detail["role"] != role.name() {
+                continue;
+            }
+            said = language.labelled(&said, &self.call.say(super::super::staff::role_key(role)));
+            let names = members.iter().map(|id| Ok(self.subject(&format!("member:{id}"))?.text));
+            let names = names.collect::<Result<Vec<_>, Failure>>()?.join(", ");
+            if !names.is_empty() {
+                said = format!("{said} ({names})");
+            }
+        }
+        Ok(said)
     }
 
     pub(super) fn origin(&self, origin: &str) -> String {
