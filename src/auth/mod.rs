@@ -34,7 +34,7 @@ pub(crate) use clerk::Clerk;
 pub(crate) use kiosk::{Guest, Kiosk};
 pub(crate) use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};
 pub use rate_limits::RateLimiter;
-pub(crate) use rate_limits::{RateLimit, RateLimitKey, count_document, count_message_request};
+pub(crate) use rate_limits::{RateLimit, RateLimitKey, count_document, count_message_request, count_record};
 pub(crate) use session::{Bearer, Member, Staff, member_if_any, presented_session};
 pub use session::{new_token, token_hash};
 pub(crate) use standby::Standby;

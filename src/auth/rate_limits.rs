@@ -13,6 +13,9 @@ const BUCKETS_MAX: usize = 10_000;
 /// Where too few are full, the least used buckets are dropped too, this many at once, so that the search for them is rare.
 const DROPPED_AT_ONCE: usize = BUCKETS_MAX / 10;
 
+/// Records that one partner makes: many more than customers come, and few enough that a fault or a thief does not fill the
+/// disk.
+const RECORDS_PER_MINUTE: i64 = 600;
 /// Pictures and documents for one member: each takes up to a second of work.
 const DOCUMENTS_PER_HOUR: i64 = 120;
 
@@ -21,6 +24,8 @@ const DOCUMENTS_PER_HOUR: i64 = 120;
 pub enum RateLimitKey {
     /// By the partner's number.
     Partner(i64),
+    /// Records of customers that a partner makes, by its number.
+    RecordsOf(i64),
     /// Sign-ups, by the client's network.
     SignupFrom(Network),
     /// Sign-ups, by the number of the kiosk.
@@ -120,6 +125,11 @@ pub(crate) fn count_change(site: &Site, call: &Call) -> Result<(), Failure> {
 pub(crate) fn count_message_request(site: &Site, call: &Call) -> Result<(), Failure> {
     let limit = RateLimit::per_day(site.config.limits.messages_per_day_per_address);
     site.state::<RateLimiter>().take(RateLimitKey::MessagesFrom(call.network()), limit)
+}
+
+/// Counts one record that a partner makes; 429 above the pace.
+pub(crate) fn count_record(site: &Site, partner_id: i64) -> Result<(), Failure> {
+    site.state::<RateLimiter>().take(RateLimitKey::RecordsOf(partner_id), RateLimit::per_minute(RECORDS_PER_MINUTE))
 }
 
 /// Counts one picture or document for a signed-in member; 429 above the hourly limit. Staff are not limited, because they

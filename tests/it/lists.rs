@@ -127,7 +127,7 @@ fn a_list_updates_known_members_where_asked_and_never_how_they_are_reached_nor_s
     let first = "username,real_name,email,phone,dob,paid_until,role\n\
         anna.b,Anna Beispiel,anna.b@example.org,+41791234567,1964-06-19,2026-12-31,\n\
         ines,Ines Desk,ines@example.org,,,,desk\n";
-    import(&site, first, &[]).unwrap();
+    import(&site, first, &["--roles"]).unwrap();
     let second = "username;real_name;email;phone;dob;paid_until;role;banned_at;email_confirmed_at\n\
         anna.b;Anna Muster;anna.b@example.org;+41797654321;;31.12.2027;admin;2026-01-01;2026-01-01\n\
         ines;Ines Other;ines@example.org;;;;member;;\n\

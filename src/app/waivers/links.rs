@@ -19,12 +19,12 @@ fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
     Some(site.keys.hash(Purpose::AccountClaim, &[b"signing", code.as_bytes()]))
 }
 
-/// Creates a code for a member, and replaces the one before. By staff, or by the member. Audited where staff shows the
-/// code.
+/// Creates a code for a member, and replaces the one before. By staff, for an account that they may serve, or by the member.
+/// Audited where staff shows the code. 403 as [`Change::served`]: who has the code signs in the member's name.
 pub(crate) fn make(cx: &Change, member_id: i64) -> Result<String, Failure> {
     if cx.member_id() != Some(member_id) {
         cx.check_staff()?;
-        cx.check_here(member_id)?;
+        cx.served(member_id)?;
     }
     let code = recovery_code::from_bytes(random());
     let hash = hash(cx.site, &code).ok_or_else(Failure::broken)?;

@@ -95,3 +95,17 @@ fn bad_fields_are_named_and_leave_nothing_behind() {
     partner.get(&format!("{OP}/abc")).refused(404);
     assert_eq!(site.rows(), before);
 }
+
+#[test]
+fn a_partner_makes_records_at_a_pace_that_customers_come() {
+    let site = Site::open();
+    let (partner, other) = (site.partner(), site.partner());
+    let create = |partner: &crate::harness::Caller, number: usize| {
+        partner.post("/external/partner-metrics/op", serde_json::json!({ "email": format!("{number}@example.com") }))
+    };
+    let made = (0..1_200).take_while(|number| create(&partner, *number).status == 201).count();
+    assert!((600..1_200).contains(&made), "{made}");
+    assert!(create(&partner, made).refused(429).header("retry-after").is_some());
+    assert_eq!(site.rows()["partner_users"], made as i64);
+    create(&other, 0).ok();
+}

@@ -152,6 +152,16 @@ fn signatures_per_member_are_limited() {
 }
 
 #[test]
+fn a_clerk_makes_no_link_by_which_staff_would_sign() {
+    let site = Site::open_with(on);
+    demand(&site);
+    let (desk, admin, jane) = (site.desk(), site.admin(), site.flyer("jane"));
+    let clerk = Clerk::at(&site, &desk);
+    let make = |member: &Caller| clerk.post(&format!("/desk/members/{}/waiver/phone", member.id), &[]).status;
+    assert_eq!((make(&admin), make(&site.desk()), make(&jane)), (403, 403, 200));
+}
+
+#[test]
 fn a_flyer_signs_on_their_own_phone_from_the_desk() {
     let site = Site::open_with(on);
     let (admin, jane) = (demand(&site), site.flyer("jane"));
