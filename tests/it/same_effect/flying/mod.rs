@@ -13,7 +13,7 @@ use std::io::Write;
 /// The tables that flying and paying change, with the columns that are not compared: the actor and origin, columns in
 /// which the edges differ by nature, and random ones.
 const TABLES: [(&str, &[&str]); 11] = [
-    ("bookings", &["partner_id", "registration_id", "purchase_date", "arrived_by"]),
+    ("bookings", &["partner_id", "registration_id", "purchase_date", "arrived_by", "pin_hash"]),
     ("entries", &[]),
     ("entry_moves", &[]),
     ("event_days", &[]),
