@@ -23,6 +23,8 @@ use subtle::ConstantTimeEq;
 pub(crate) const IDLE_SECONDS: i64 = 60;
 /// The server's own limit, for a kiosk that was switched off or whose script failed.
 const GUEST_SECONDS: i64 = IDLE_SECONDS + 20;
+/// A guest who goes on touching the screen is signed out all the same after this time: the two cookies may have been copied.
+const GUEST_SECONDS_MAX: i64 = 30 * 60;
 /// A touch is recorded when the last recorded one is this old.
 const TOUCH_SECONDS: i64 = 5;
 /// The key of a kiosk, in its browser until the desk revokes it; browsers keep no cookie for longer.
@@ -85,7 +87,9 @@ pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Kiosk>, Failure> {
 pub(crate) fn find_guest(site: &Site, call: &Call, kiosk: &Kiosk) -> Result<Option<Guest>, Failure> {
     let Some(hash) = GUEST.value(site, call).map(token_hash) else { return Ok(None) };
     let now = site.now();
-    let found = site.store.read(|tx| Ok(kiosks::find_guest(tx, kiosk.id, &hash, now - GUEST_SECONDS)?))?;
+    let found = site
+        .store
+        .read(|tx| Ok(kiosks::find_guest(tx, kiosk.id, &hash, (now - GUEST_SECONDS, now - GUEST_SECONDS_MAX))?))?;
     let Some(found) = found.filter(|found| !found.banned) else { return Ok(None) };
     call.principal.set(PrincipalId::Member(found.member_id));
     if now - found.seen_at >= TOUCH_SECONDS {

@@ -11,8 +11,8 @@ use crate::ops::erasure;
 use crate::site::Site;
 use crate::store::engine::alarm;
 use crate::store::engine::data_dir::DataDir;
-use crate::store::engine::integrity;
 use crate::store::engine::migrate::{self, Older};
+use crate::store::engine::{hot_journal, integrity};
 use crate::store::tables::{audit, tunnels};
 use crate::store::{Condition, Store};
 
@@ -214,6 +214,7 @@ fn prepare(data_dir: &DataDir) -> Result<Option<Older>, String> {
         return Err(data_dir.without_database());
     }
     data_dir.check_access()?;
+    hot_journal::refuse(data_dir)?;
     Keys::open(&data_dir.key())?;
     integrity::recover(&data_dir.database())?;
     migrate::older(data_dir)

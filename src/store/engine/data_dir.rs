@@ -253,6 +253,11 @@ pub(crate) fn wal(dir: &Path) -> PathBuf {
     beside(&database(dir), "-wal")
 }
 
+/// SQLite's rollback journal, which this program never writes: the database has a WAL.
+pub(super) fn journal(dir: &Path) -> PathBuf {
+    beside(&database(dir), "-journal")
+}
+
 /// SQLite's index of the WAL.
 pub(crate) fn wal_index(dir: &Path) -> PathBuf {
     beside(&database(dir), "-shm")

@@ -13,6 +13,7 @@ pub(crate) mod condition;
 pub(crate) mod connection;
 pub(crate) mod copy;
 pub mod data_dir;
+pub(crate) mod hot_journal;
 pub(crate) mod integrity;
 pub(crate) mod lineage;
 pub(crate) mod migrate;

@@ -103,15 +103,20 @@ pub(crate) fn set_guest(tx: &Write, kiosk_id: i64, member_id: i64, token_hash: &
     })
 }
 
-/// The member who is signed in at the kiosk by this token and was seen there after `since`.
-pub(crate) fn find_guest(tx: &Read, kiosk_id: i64, token_hash: &[u8; 32], since: i64) -> Result<Option<Guest>> {
+/// The member who is signed in at the kiosk by this token, was seen there after `seen` and signed in after `entered`.
+pub(crate) fn find_guest(
+    tx: &Read,
+    kiosk_id: i64,
+    token_hash: &[u8; 32],
+    (seen, entered): (i64, i64),
+) -> Result<Option<Guest>> {
     let sql = sql!(
         "SELECT ",
         Guest::COLUMNS,
-        " FROM kiosk_guests g JOIN members m ON m.member_id = g.member_id WHERE g.kiosk_id = ?1
-                    AND g.token_hash = ?2 AND g.seen_at > ?3"
+        " FROM kiosk_guests g JOIN members m ON m.member_id = g.member_id JOIN kiosks k ON k.kiosk_id = g.kiosk_id
+          WHERE g.kiosk_id = ?1 AND g.token_hash = ?2 AND g.seen_at > ?3 AND k.used_at > ?4"
     );
-    tx.find(sql, (kiosk_id, &token_hash[..], since))
+    tx.find(sql, (kiosk_id, &token_hash[..], seen, entered))
 }
 
 /// Whether the member is signed in at the kiosk and was seen there after `since`.

@@ -258,3 +258,19 @@ fn a_file_that_root_copied_into_the_directory_is_named_with_what_to_do_and_side_
     let said = String::from_utf8_lossy(&stranger.stderr).into_owned();
     assert!(said.contains("run this as the user who owns the directory"), "{said}");
 }
+
+#[test]
+fn a_journal_that_another_program_left_is_refused_in_one_line_that_says_what_to_type() {
+    let desk = Desk::with_site();
+    let journal = desk.data().join("tunneldesk.sqlite-journal");
+    // Ended journals of SQLite's other modes are empty, or begin with zeros.
+    for ended in [&b""[..], &[0; 512]] {
+        std::fs::write(&journal, ended).unwrap();
+        desk.run(&["member", "list"]).done();
+    }
+    std::fs::write(&journal, [&[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7][..], &[0; 504]].concat()).unwrap();
+    let said = desk.run(&["member", "list"]).trouble(2);
+    assert!(said.contains("sqlite-journal: type `sqlite3 ") && said.contains("tunneldesk restore"), "{said}");
+    assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+    assert!(journal.exists());
+}

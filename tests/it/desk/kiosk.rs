@@ -384,3 +384,19 @@ fn kiosks_beyond_one_page_are_counted_and_linked() {
     let rest = clerk.get("/desk/kiosks?skip=100").page();
     assert!(rows(&rest) == 30 && rest.contains("Gate 1 ") && !rest.contains("Show older"), "{rest}");
 }
+
+#[test]
+fn a_guest_is_signed_out_after_half_an_hour_however_often_the_screen_is_touched() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let kiosk = paired(&site);
+    enter(&site, &kiosk, &jane);
+    for _ in 0..29 {
+        site.advance(Duration::from_secs(60));
+        assert_eq!(kiosk.get("/kiosk/home").status, 200);
+    }
+    site.advance(Duration::from_secs(60));
+    assert_eq!(kiosk.get("/kiosk/home").header("location"), Some("/kiosk"));
+    enter(&site, &kiosk, &jane);
+    assert_eq!(kiosk.get("/kiosk/home").status, 200, "signed in anew");
+}
