@@ -46,7 +46,7 @@ pub(super) struct Restore {
 /// zone.
 const AHEAD_SECONDS_MAX: i64 = 60;
 
-/// The exit code where the site is back, but not up to the newest tick or the wanted second.
+/// The exit code where the site is back, but not up to the newest tick that there is, or may be.
 const CUT_SHORT: u8 = 3;
 
 /// The backup that is restored.
@@ -163,8 +163,8 @@ impl Restore {
             }),
         };
         // Ticks that are there, or may be, and are not in the site now.
-        let is_away = asked.is_none() && (passed_over.is_some() || !unreadable.is_empty());
-        let is_cut_short = trouble.is_some() || (asked.is_some() && replayed.is_none()) || is_away;
+        let wants_newest = asked.is_none() && self.backup.is_none();
+        let is_cut_short = trouble.is_some() || wants_newest && (passed_over.is_some() || !unreadable.is_empty());
         let passed_over = passed_over.as_ref().map_or_else(String::new, |off_site_error| {
             format!("\nThe off-site backups were passed over: {off_site_error}.")
         });
