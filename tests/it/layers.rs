@@ -84,7 +84,14 @@ const RULES: &[Rule] = &[
     },
     // One place changes a booking, and writes what became of it to the history.
     Rule {
-        words: &["insert_booking(", "update_booking(", "set_sent(", "set_ended(", "set_arrived(", "Event::Booking"],
+        words: &[
+            "insert_booking(",
+            "update_booking(",
+            "bookings::set_sent(",
+            "set_ended(",
+            "set_arrived(",
+            "Event::Booking",
+        ],
         only_in: &["app/bookings/steps.rs", "store/"],
     },
     // The time of day has one source. The monotonic clock is for limits and metrics.

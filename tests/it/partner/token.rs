@@ -283,8 +283,8 @@ fn any_field_of_a_booking_makes_it_one_and_three_are_needed_then() {
     let pin = site.pin(&jane);
     let named = |more: Value| ask(&partner, &jane, &pin, more).refused(422).bad_fields();
     assert_eq!(named(json!({"product_id": 1})), ["flight_date", "minutes_booked", "tunnel_id"]);
-    assert_eq!(named(json!({"flight_date": 1, "minutes_booked": 601, "tunnel_id": 7})), ["minutes_booked"]);
-    assert_eq!(named(json!({"flight_date": 1, "minutes_booked": 10, "tunnel_id": 99})), ["tunnel_id"]);
+    assert_eq!(named(json!({"flight_date": site.now(), "minutes_booked": 601, "tunnel_id": 7})), ["minutes_booked"]);
+    assert_eq!(named(json!({"flight_date": site.now(), "minutes_booked": 10, "tunnel_id": 99})), ["tunnel_id"]);
     assert_eq!(partner.post(GENERATE, json!({})).refused(422).bad_fields(), ["member_id", "member_pin"]);
     assert_eq!(ask(&partner, &jane, &pin, json!({})).ok().json()["status"], true, "a token without a booking");
     assert_eq!(count(&site, "bookings"), 0);
