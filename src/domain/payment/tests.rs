@@ -68,8 +68,9 @@ proptest! {
 fn a_year_is_a_year_of_the_calendar() {
     let (new_year, leap_day) = (1_767_225_600, 1_835_395_200);
     let a_year_after = |moment| a_year_after(&TimeZone::UTC, moment);
-    assert_eq!(a_year_after(new_year) - new_year, 365 * 86_400);
-    assert_eq!(a_year_after(leap_day) - leap_day, 365 * 86_400, "28 February 2029");
+    // To the last second of the day.
+    assert_eq!(a_year_after(new_year) - new_year, 366 * 86_400 - 1);
+    assert_eq!(a_year_after(leap_day) - leap_day, 366 * 86_400 - 1, "28 February 2029");
     assert_eq!(a_year_after(i64::MAX), i64::MAX);
 }
 
@@ -78,13 +79,13 @@ fn a_year_ends_on_the_same_day_of_the_clock_of_the_site() {
     let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_second();
     for (zone, from, until) in [
         // 1 March there, and 29 February in UTC.
-        ("Pacific/Kiritimati", "2028-02-29T10:00:00Z", "2029-02-28T10:00:00Z"),
+        ("Pacific/Kiritimati", "2028-02-29T10:00:00Z", "2029-03-01T10:00:00Z"),
         // 29 February there, and 1 March in UTC.
-        ("Pacific/Pago_Pago", "2028-03-01T05:00:00Z", "2029-03-01T05:00:00Z"),
-        // Half past midnight there, in summer time, and a year later before it.
-        ("America/New_York", "2026-03-09T04:30:00Z", "2027-03-09T05:30:00Z"),
+        ("Pacific/Pago_Pago", "2028-03-01T05:00:00Z", "2029-03-01T11:00:00Z"),
+        // Half past midnight there, in summer time, and a year later before it. Each day ends a second earlier.
+        ("America/New_York", "2026-03-09T04:30:00Z", "2027-03-10T05:00:00Z"),
     ] {
-        assert_eq!(a_year_after(&TimeZone::named(zone), at(from)), at(until), "{zone}: from {from}");
+        assert_eq!(a_year_after(&TimeZone::named(zone), at(from)), at(until) - 1, "{zone}: from {from}");
     }
 }
 

@@ -11,7 +11,7 @@ const PATH: &str = "/account/profile/waiver";
 
 fn signature(flyers: &[(i64, bool)]) -> Value {
     let flyers: Vec<Value> =
-        flyers.iter().map(|(id, yes)| json!({ "member_id": id, "answers": [yes], "dob": 600_000_000 })).collect();
+        flyers.iter().map(|(id, yes)| json!({ "member_id": id, "answers": [yes], "dob": 599_961_600 })).collect();
     json!({
         "version": 2, "language": "en", "signer_name": "Jane Flyer", "strokes": "M 1 1 L 2 2 L 3 3", "flyers": flyers,
     })
@@ -29,7 +29,7 @@ fn an_app_reads_the_waiver_and_signs_it_for_oneself_and_ones_children() {
     jane.get(PATH).refused(404);
     let admin = demand(&site);
     site.born(&child, site.now() - 10 * YEAR);
-    site.born(&jane, 600_000_000);
+    site.born(&jane, 599_961_600);
     let guardian = [("guardian", &*jane.id.to_string()), ("relation", "parent"), ("permission", "")];
     assert_eq!(admin.post(&format!("/desk/members/{}/guardians", child.id), &guardian).status, 303);
 
@@ -217,7 +217,7 @@ fn a_partner_sees_that_a_check_in_of_its_booking_waits_but_not_why() {
                 "verify_password": crate::harness::PASSWORD, "dob": 1,
             });
             jane.put("/account/profile/user", edit).ok();
-            assert_eq!(jane.get("/account/profile/user").ok().json()["dob"], 600_000_000);
+            assert_eq!(jane.get("/account/profile/user").ok().json()["dob"], 599_961_600);
             assert_eq!(
                 (&token(&partner, true)["may_check_in"], &user(0)["may_check_in"]),
                 (&json!(true), &json!(true))
