@@ -1,53 +1,35 @@
-//! A place of the off-site copy that somebody else can write: whatever lies there, no other file is touched, no memory, disk or
-//! time is used without a limit, and nothing is believed that the site did not write.
-//!
-//! `TUNNELDESK_HOSTILE_PLACES` sets the number of mutations.
+//! The mutations of the place of a copy.
 
-use super::oracle::{Oracle, restored};
-use super::storms::{ANSWER_TIME_MAX, lose_disk};
-use super::{campaign, second, site, until, wait_for_chain, wait_until_caught_up};
-use crate::harness::{BINARY, Desk, Random, Server};
+use super::super::{second, ticks};
+use crate::harness::{Desk, Random};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
-/// The number of mutations in the suite, and how many are made before the copy is used.
-const MUTATIONS: u64 = 60;
-const AT_ONCE: u64 = 5;
-/// The memory of the server, beside other tests, and the address space and the largest file of a restore.
-const SERVER_KIB_MAX: u64 = 400 * 1024;
-const RESTORE_KIB_MAX: u64 = 1_500_000;
-const FILE_BLOCKS_MAX: u64 = 400_000;
-/// The disk that a round takes beside the hostile place.
-const DISK_BYTES_MAX: u64 = 400_000_000;
-/// A drill or a restore, beside other tests.
-const COMMAND_TIME_MAX: Duration = Duration::from_secs(60);
 /// The head of a tick.
 const HEAD_BYTES: usize = 80;
 const ENTRY_BYTES: usize = 4 + 4096;
 const SPARSE_BYTES: u64 = 1 << 42;
 
 /// What the mutations are made of.
-struct Attack<'d> {
-    desk: &'d Desk,
-    random: Random,
+pub struct Attack<'d> {
+    pub desk: &'d Desk,
+    pub random: Random,
     /// What the place held some time ago.
-    yesterday: PathBuf,
+    pub yesterday: PathBuf,
     /// The same of another site.
-    others: PathBuf,
+    pub others: PathBuf,
 }
 
-type Mutation = fn(&mut Attack) -> Option<()>;
+pub type Mutation = fn(&mut Attack) -> Option<()>;
 
 #[rustfmt::skip]
-const ALL: &[(&str, Mutation)] = &[
+pub const ALL: &[(&str, Mutation)] = &[
     ("a file becomes a link", |a| { let (path, to) = (a.file()?, a.canary()); replace(&path, |path| symlink(to, path)) }),
     ("a folder becomes a link", |a| {
         let (path, to) = (a.folder()?, a.canary().parent()?.to_owned());
@@ -120,7 +102,7 @@ fn replace(path: &Path, make: impl FnOnce(&Path) -> std::io::Result<()>) -> Opti
     make(path).ok()
 }
 
-fn remove(path: &Path) {
+pub fn remove(path: &Path) {
     match path.symlink_metadata() {
         Ok(found) if found.is_dir() => _ = std::fs::remove_dir_all(path),
         Ok(_) => _ = std::fs::remove_file(path),
@@ -128,8 +110,18 @@ fn remove(path: &Path) {
     }
 }
 
+/// Whether a mutation that writes to this file writes to no other: neither through a link, nor to a second name.
+fn is_of_place(found: &std::fs::Metadata) -> bool {
+    found.is_file() && found.nlink() == 1 && found.len() < SPARSE_BYTES / 2
+}
+
+fn read_of_place(path: &Path) -> Option<Vec<u8>> {
+    path.symlink_metadata().ok().filter(is_of_place)?;
+    std::fs::read(path).ok()
+}
+
 /// All below a directory, without following links.
-fn all_in(dir: &Path) -> Vec<PathBuf> {
+pub fn all_in(dir: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -149,8 +141,9 @@ impl Attack<'_> {
         self.random.one_of(&all).cloned()
     }
 
+    /// A file of the place that is written to in place.
     fn file(&mut self) -> Option<PathBuf> {
-        self.pick(&second(self.desk), |found| found.is_file() && found.len() < SPARSE_BYTES / 2)
+        self.pick(&second(self.desk), is_of_place)
     }
 
     fn folder(&mut self) -> Option<PathBuf> {
@@ -173,7 +166,7 @@ impl Attack<'_> {
         let place = second(self.desk);
         let epochs = place.join(format!("epochs-{}", self.site_id()?));
         let base = self.base();
-        let next = super::ticks(self.desk).len() + 1 + self.random.below(3) as usize;
+        let next = ticks(self.desk).len() + 1 + self.random.below(3) as usize;
         let all = [
             place.join(".probe"),
             place.join(".unfinished"),
@@ -190,7 +183,11 @@ impl Attack<'_> {
             base.join("tunneldesk.sqlite"),
             base.join("tunneldesk.sqlite-wal"),
         ];
-        let path = self.random.one_of(&all).cloned()?;
+        let (path, place) = (self.random.one_of(&all).cloned()?, second(self.desk));
+        let leads_away = |dir: &&Path| dir.symlink_metadata().is_ok_and(|found| !found.is_dir());
+        if path.parent()?.ancestors().take_while(|dir| **dir != place).any(|dir| leads_away(&dir)) {
+            return None;
+        }
         _ = std::fs::create_dir_all(path.parent()?);
         Some(path)
     }
@@ -218,7 +215,7 @@ impl Attack<'_> {
 
     fn forge_manifest(&mut self) -> Option<()> {
         let path = self.base().join("manifest.json");
-        let mut manifest: Value = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
+        let mut manifest: Value = serde_json::from_slice(&read_of_place(&path)?).ok()?;
         let absolute = self.desk.path().join("made-by-a-manifest").to_str()?.to_owned();
         let digest = manifest["files"]["site.key"].clone();
         let numbers = [i64::MAX, i64::MIN, -1, 1 << 50];
@@ -242,9 +239,9 @@ impl Attack<'_> {
     }
 
     fn forge_tick(&mut self) -> Option<()> {
-        let ticks = super::ticks(self.desk);
-        let path = self.random.one_of(&ticks)?.clone();
-        let mut bytes = std::fs::read(&path).ok().filter(|bytes| bytes.len() > HEAD_BYTES + 32)?;
+        let all = ticks(self.desk);
+        let path = self.random.one_of(&all)?.clone();
+        let mut bytes = read_of_place(&path).filter(|bytes| bytes.len() > HEAD_BYTES + 32)?;
         let text = bytes.len() - 32;
         bytes.truncate(text);
         let huge = [u32::MAX, 4_000_000_000, 0, 1].map(u32::to_be_bytes);
@@ -275,7 +272,7 @@ impl Attack<'_> {
             self.random.below(1 << 40),
             self.random.next().cast_signed()
         );
-        let before = std::fs::read_to_string(&path).unwrap_or_default();
+        let before = String::from_utf8(read_of_place(&path).unwrap_or_default()).unwrap_or_default();
         replace(&path, |path| std::fs::write(path, before + &line))
     }
 
@@ -284,147 +281,5 @@ impl Attack<'_> {
         let names: [&[u8]; 6] =
             [b"\xff\xfe", b"-rf", b"0000000001.tick.age.age", b"manifest.json ", b"a\nb", &[b'x'; 250]];
         names.iter().try_for_each(|name| std::fs::write(dir.join(OsStr::from_bytes(name)), "odd")).ok()
-    }
-}
-
-/// What must stay as it is: the digest of each file that is neither the site's, nor in the hostile place.
-fn guarded(desk: &Desk) -> BTreeMap<PathBuf, Vec<u8>> {
-    let is_ours = |path: &PathBuf| {
-        let ours = [second(desk), desk.data(), desk.path().join("elsewhere")];
-        ours.iter().all(|dir| path != dir && !path.starts_with(dir))
-    };
-    let digest = |path: PathBuf| {
-        let bytes = std::fs::read(&path).unwrap_or_default();
-        (path, Sha256::digest(bytes).to_vec())
-    };
-    let all = all_in(desk.path()).into_iter().filter(is_ours);
-    all.chain([desk.data().join("site.key")]).map(digest).collect()
-}
-
-fn disk_bytes(dir: &Path) -> u64 {
-    let blocks = |path: &PathBuf| path.symlink_metadata().map_or(0, |found| found.blocks() * 512);
-    all_in(dir).iter().map(blocks).sum()
-}
-
-fn peak_kib(server: &Server) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.process_id())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
-}
-
-/// Restores from the hostile place into an empty directory, with little memory. Whether it succeeded.
-fn restores(desk: &Desk, elsewhere: &Path) -> bool {
-    let limits = format!("ulimit -v {RESTORE_KIB_MAX} && ulimit -f {FILE_BLOCKS_MAX} && exec \"$0\" \"$@\"");
-    let mut command = Command::new("sh");
-    command.args(["-c", &limits, BINARY, "restore", "--data", elsewhere.to_str().unwrap()]);
-    let ran = command.current_dir(desk.path()).env_clear().output().unwrap();
-    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert!(matches!(ran.status.code(), Some(0..=3)), "a restore ends with {:?}: {said}", ran.status);
-    assert!(!said.contains("panicked") && !said.contains("memory allocation"), "{said}");
-    ran.status.success()
-}
-
-/// Empties the place, and has the site begin anew there.
-fn begin_anew(desk: &Desk, server: &Server, oracle: &mut Oracle) {
-    for entry in std::fs::read_dir(second(desk)).unwrap().flatten() {
-        remove(&entry.path());
-    }
-    until("a copy in the empty place", || (desk.run(&["backup"]).code == Some(0)).then_some(()));
-    wait_for_chain(desk, server, oracle);
-}
-
-#[test]
-fn whoever_can_write_to_the_place_of_the_copy_can_do_no_more_than_destroy_it() {
-    let mutations = campaign("TUNNELDESK_HOSTILE_PLACES").unwrap_or(MUTATIONS);
-    let seed = Random::seed();
-    println!("seed {seed}");
-    let (desk, other) = (site(1), site(1));
-    desk.add_member("leaver", "member");
-    desk.run(&["member", "erase", "leaver", "--yes"]).done();
-    for place in ["guard/inner", "guard"] {
-        std::fs::create_dir_all(desk.path().join(place)).unwrap();
-        std::fs::write(desk.path().join(place).join("canary"), "nobody writes here").unwrap();
-    }
-    other.run(&["backup"]).done();
-    let (mut oracle, server) = (Oracle::new(1), desk.serve());
-    oracle.sign_in(&server);
-    wait_for_chain(&desk, &server, &mut oracle);
-    let [yesterday, others] = [(&desk, "yesterday"), (&other, "others")].map(|(from, name)| {
-        let to = desk.path().join(name);
-        assert!(Command::new("cp").arg("-a").args([&second(from), &to]).status().unwrap().success());
-        to
-    });
-    let (guarded_before, elsewhere) = (guarded(&desk), desk.path().join("elsewhere"));
-    let mut attack = Attack { desk: &desk, random: Random::new(seed), yesterday, others };
-    let (mut made, mut restores_made, mut drills_made) = (BTreeMap::<&str, u64>::new(), 0, 0);
-    for round in 1..=mutations.div_ceil(AT_ONCE) {
-        begin_anew(&desk, &server, &mut oracle);
-        let disk_before = disk_bytes(&desk.data());
-        let mut names = Vec::new();
-        while names.len() < AT_ONCE as usize {
-            let (name, mutate) = attack.random.one_of(ALL).unwrap();
-            if mutate(&mut attack).is_some() {
-                names.push(*name);
-                *made.entry(name).or_default() += 1;
-            }
-            let took = oracle.write_once(&server);
-            assert!(took < ANSWER_TIME_MAX, "{names:?}: a write took {took:?}");
-        }
-        let since = Instant::now();
-        drills_made += u64::from(desk.run(&["backup", "drill"]).code == Some(0));
-        assert!(since.elapsed() < COMMAND_TIME_MAX, "{names:?}: a drill took {:?}", since.elapsed());
-        let since = Instant::now();
-        let is_restored = restores(&desk, &elsewhere);
-        assert!(since.elapsed() < COMMAND_TIME_MAX, "{names:?}: a restore took {:?}", since.elapsed());
-        if is_restored {
-            restores_made += 1;
-            believes_nothing(&desk, &elsewhere, &oracle, &names);
-        }
-        assert_eq!(guarded(&desk), guarded_before, "round {round}: {names:?}");
-        let disk = (disk_bytes(&desk.data()) + disk_bytes(&elsewhere)).saturating_sub(disk_before);
-        let memory = peak_kib(&server);
-        assert!(disk < DISK_BYTES_MAX && memory < SERVER_KIB_MAX, "{names:?}: {disk} bytes, {memory} KiB");
-        _ = std::fs::remove_dir_all(&elsewhere);
-    }
-    let peak = peak_kib(&server);
-    println!("{made:?}: {restores_made} restores and {drills_made} drills succeeded; at most {peak} KiB");
-    assert!(restores_made > 0 && drills_made > 0, "nothing was tried");
-    begin_anew(&desk, &server, &mut oracle);
-    wait_until_caught_up(&desk, &server, &mut oracle);
-    lose_disk(&desk, server, &oracle);
-}
-
-/// Asserts that a restored site is this one, with writes that it made, and can go on.
-fn believes_nothing(desk: &Desk, elsewhere: &Path, oracle: &Oracle, names: &[&str]) {
-    let there = restored(elsewhere);
-    let strange: Vec<&String> = there.iter().filter(|name| !oracle.made(name)).collect();
-    assert!(strange.is_empty(), "{names:?}: {strange:?}");
-    let listed = desk.json(&["member", "list", "--data", elsewhere.to_str().unwrap()]).to_string();
-    assert!(listed.contains("flyer-0") && !listed.contains("leaver"), "{names:?}: {listed}");
-    let file = rusqlite::Connection::open(elsewhere.join("tunneldesk.sqlite")).unwrap();
-    let given: i64 =
-        file.query_row("SELECT seq FROM sqlite_sequence WHERE name = 'members'", [], |row| row.get(0)).unwrap();
-    assert!(given < 10_000_000, "{names:?}: the next member gets the number {given}");
-}
-
-/// Proves the campaign: a build that opens what lies there through links writes into a file outside.
-#[test]
-fn a_build_that_follows_links_writes_outside() {
-    for args in [&[][..], &["--off-site-fault", "links"]] {
-        let desk = site(1);
-        desk.add_member("leaver", "member");
-        let canary = desk.path().join("canary");
-        std::fs::write(&canary, "nobody writes here").unwrap();
-        let (server, mut oracle) = (desk.serve_with_args(args), Oracle::new(1));
-        oracle.sign_in(&server);
-        wait_for_chain(&desk, &server, &mut oracle);
-        symlink(&canary, second(&desk).join("erased.jsonl")).unwrap();
-        desk.run(&["member", "erase", "leaver", "--yes"]);
-        let before = Instant::now();
-        let is_written = || std::fs::read(&canary).unwrap() != b"nobody writes here";
-        while !is_written() && before.elapsed() < Duration::from_secs(4) {
-            oracle.write_once(&server);
-        }
-        assert_eq!(is_written(), !args.is_empty(), "{args:?}");
     }
 }
