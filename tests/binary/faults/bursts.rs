@@ -79,7 +79,7 @@ fn no_write_waits_until_somebody_else_writes_while_flushes_are_slow() {
         caller: &partner,
         path: PARTNER.to_owned(),
         body: Box::new(taken),
-        status: 409,
+        statuses: 409..=409,
     }));
     let (together, seed) = (&Barrier::new(all.len()), Random::seed());
     let waited: Vec<_> = std::thread::scope(|scope| {
