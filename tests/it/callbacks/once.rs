@@ -28,7 +28,7 @@ fn fifty_deliveries_at_the_same_moment_are_one_event() {
     let mut counted = BTreeMap::new();
     verdicts.iter().for_each(|verdict| *counted.entry(verdict.as_str()).or_insert(0) += 1);
     assert_eq!(counted, BTreeMap::from([("applied", 1), ("repeated", DELIVERIES - 1)]));
-    assert_eq!(paid_until(&jane), Some(site.now() + 365 * 86_400));
+    assert_eq!(paid_until(&jane), Some(site.end_of_day(site.now() + 365 * 86_400)));
     assert_eq!((site.notices(&jane).len(), site.rows()["callbacks"]), (1, 1));
     let times = site.change(|tx| Ok(tx.get::<i64>("SELECT times FROM callbacks", [])?));
     assert_eq!(times, DELIVERIES as i64);

@@ -44,10 +44,10 @@ fn a_row_says_its_kind_its_signer_and_how_long_it_holds() {
                 "skill": "40002", "skill_name": "Trainer yearly safety training", "kind": "recurrent", "status": "open",
                 "entry_date": site.now(), "approval_date": site.now(), "instructor": tara.id.to_string(),
                 "instructor_name": "tara", "comments_instructor": "", "comment_denial": "", "comment": "", "tunnel": "7",
-                "tunnel_name": "Windwerk", "author_id": jane.id, "valid_until": site.now() + 365 * DAY, "in_force": true,
+                "tunnel_name": "Windwerk", "author_id": jane.id, "valid_until": site.end_of_day(site.now() + 365 * DAY), "in_force": true,
                 "created_at": site.now() })
     );
-    site.advance(Duration::from_secs(365 * 86_400));
+    site.advance(Duration::from_secs(366 * 86_400));
     let desk = site.desk();
     assert_eq!(list(&desk, "trainer", &jane)[0]["in_force"], false);
 }

@@ -12,7 +12,8 @@ fn get(reader: &Caller, what: &str, member: &Caller) -> Reply {
 }
 
 fn text(reply: &Reply) -> String {
-    String::from_utf8(reply.body.clone()).unwrap()
+    // A table begins with a byte order mark.
+    String::from_utf8(reply.body.clone()).unwrap().replace('\u{feff}', "")
 }
 
 fn rename(site: &Site, member: &Caller, screen_name: &str) {

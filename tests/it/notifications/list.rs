@@ -61,10 +61,10 @@ fn a_notice_speaks_the_reader_s_language_and_never_shows_a_hole() {
         Ok(tunneldesk::store::tables::notices::insert(tx, jane.id, "notice.password_changed", "no JSON")?)
     });
     for (language, words) in [
-        ("en", "Your currency as Coach ends on 16 July 2026."),
-        ("de", "Deine Currency als Coach endet am 16. Juli 2026."),
-        ("fr", "Vous ne serez plus à jour comme Coach à partir du 16 juillet 2026."),
-        ("es", "Tu vigencia como Coach termina el 16 de julio de 2026."),
+        ("en", "Your currency as Coach ends with 16 July 2026."),
+        ("de", "Deine Currency als Coach gilt bis und mit 16. Juli 2026."),
+        ("fr", "Vous êtes à jour comme Coach jusqu’au 16 juillet 2026 inclus."),
+        ("es", "Tu vigencia como Coach termina al acabar el 16 de julio de 2026."),
     ] {
         let rows = jane.ask(Method::GET, NOTIFICATIONS).header("accept-language", language).send().rows();
         let texts: Vec<&str> = rows.iter().map(|row| row["text"].as_str().unwrap()).collect();

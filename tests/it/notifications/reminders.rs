@@ -77,7 +77,7 @@ fn what_was_missed_whole_says_nothing_any_more() {
     assert_eq!(site.notices(&jane), ["notice.currency_flyer_last"], "a month's notice five days before would be a lie");
     let mark = holder(&site, "mark", &["Flyer"]);
     fly(&site, &mark, site.now());
-    pass(&site, 180 * DAY);
+    pass(&site, 181 * DAY);
     assert_eq!(run(&site).reminders.len(), 0, "it has ended");
     assert!(site.notices(&mark).is_empty());
 }
@@ -111,7 +111,8 @@ fn a_half_year_turns_at_midnight_by_the_clock_of_the_site() {
         let trained = ines.get(&format!("/account/logbook/instructor-safety/{}", ines.id)).ok().json();
         assert_eq!(
             (&profile["currency_renewal_date_instructor"], &trained[0]["valid_until"]),
-            (&json!(turn), &json!(turn))
+            (&json!(turn - 1), &json!(turn - 1)),
+            "the last second"
         );
         (profile["currency_instructor"].clone(), trained[0]["in_force"].clone())
     };
@@ -139,7 +140,8 @@ fn trainings_are_announced_a_month_and_a_week_before_they_run_out() {
             site.notices(&member).len()
         };
         assert_eq!(
-            [renewal - 30 * DAY - 1, renewal - 30 * DAY, renewal - 7 * DAY - 1, renewal - 7 * DAY, renewal + DAY]
+            // The renewal is the last second of a day, and a reminder is due from the beginning of its day.
+            [renewal - 31 * DAY, renewal - 31 * DAY + 1, renewal - 8 * DAY, renewal - 8 * DAY + 1, renewal + DAY]
                 .map(told_at),
             [0, 1, 1, 2, 2],
             "{programme}, from {start}"
@@ -255,7 +257,11 @@ fn a_confirmed_address_gets_a_mail_too_in_the_language_of_the_last_sign_in() {
     let letter = site.change(|tx| Ok(tunneldesk::store::tables::outbox::find(tx, 1)?)).unwrap();
     let letter = tunneldesk::jobs::outbox::render_message(&site.for_a_job(), &letter).unwrap();
     assert_eq!(letter.subject, "Windwerk : à jour comme pilote jusqu'au 24 novembre 2026");
-    assert!(letter.text.starts_with("Bonjour,\n\nVous ne serez plus à jour comme pilote"), "{}", letter.text);
+    assert!(
+        letter.text.starts_with("Bonjour,\n\nVous êtes à jour comme pilote jusqu’au 24 novembre 2026 inclus"),
+        "{}",
+        letter.text
+    );
     assert_eq!(run(&site).mails, 0);
     assert_eq!(site.mails().len(), 1);
 }
@@ -300,14 +306,16 @@ impl Life {
     fn hear(&mut self, programme: &str, logbook: &str, now: i64) {
         let (end, days, name) = if programme == "Flyer" {
             let last = self.flights.values().filter(|at| **at <= now).max();
-            (last.map(|at| at + 180 * DAY), [30, 8], "flyer")
+            (last.map(|at| (at.div_euclid(DAY) + 181) * DAY - 1), [30, 8], "flyer")
         } else {
             let last = self.trainings.iter().filter(|at| **at <= now).max();
             let ends = last.map(|at| currency::training_ends(logbook, *at, &TimeZone::UTC));
             (ends.flatten(), [30, 7], "training")
         };
-        let Some(end) = end.filter(|end| end - days[0] * DAY <= now && now < *end) else { return };
-        let last = if end - days[1] * DAY <= now { "_last" } else { "" };
+        // A reminder is due from the beginning of its day, that many days before the last.
+        let begins = |end: i64, days: i64| end + 1 - (days + 1) * DAY;
+        let Some(end) = end.filter(|end| begins(*end, days[0]) <= now && now <= *end) else { return };
+        let last = if begins(end, days[1]) <= now { "_last" } else { "" };
         let word = (format!("notice.currency_{name}{last}"), end);
         if !self.told.contains(&word) {
             self.told.push(word);

@@ -42,7 +42,7 @@ fn it_carries_every_name_that_clients_read_in_its_type() {
     assert_eq!(profile["paymentData"]["paymentStatus"], "active");
     assert_eq!((profile["total_flight_time"].as_str(), profile["role_name"].as_str()), (Some("0:10"), Some("Flyer")));
     let ten_days_ago = site.now() - 10 * 86_400;
-    assert_eq!(profile["currency_renewal_date_flyer"], ten_days_ago + 180 * 86_400);
+    assert_eq!(profile["currency_renewal_date_flyer"], site.end_of_day(ten_days_ago + 180 * 86_400), "its last second");
 }
 
 #[test]

@@ -92,7 +92,6 @@ struct Page {
     /// The mark of the stored note.
     seen_note: String,
     today: String,
-    tomorrow: String,
     /// Label of the links that correct a line.
     correct: String,
 }
@@ -230,7 +229,7 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
     let counted = counted(call, skip, lines.len() as i64, all);
     let tabs = TABS.map(|(name, key)| Tab { name, text: call.say(key), shown: name == tab });
     let status = form_status(refused.is_some());
-    let (today, tomorrow) = (zone.date(now), zone.date_days_later(now, 1));
+    let today = zone.date(now);
     let Forms { time, ban, note, card } = Forms::of(refused);
     let time = time.unwrap_or_else(|| TimeForm {
         date: today.clone(),
@@ -259,7 +258,6 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
         flights_today,
         ban,
         today,
-        tomorrow,
         correct: call.say("card.correct"),
     };
     Ok(shown(status, language, &page))
