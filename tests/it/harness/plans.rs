@@ -64,6 +64,17 @@ const ALLOWED: &[(&str, &str)] = &[
     ("INSERT INTO bookings", "what refers to a booking is read only while SQLite counts references that lead nowhere"),
     ("pragma_table_info(", "the columns of one table"),
     (
+        "WHERE :after IS NULL ORDER BY",
+        "an erasure searches every row for mentions, page by page in the order of its key",
+    ),
+    ("SELECT override_id, reason FROM waiver_overrides WHERE made_by", "an erasure, of what one of the staff wrote"),
+    ("SELECT decision_id, word FROM waiver_decisions WHERE decided_by", "likewise"),
+    ("DELETE FROM outbox WHERE recipient COLLATE NOCASE IN", "an erasure; messages are kept for days"),
+    (
+        "OR EXISTS (SELECT 1 FROM members WHERE :word IN (",
+        "an erasure asks once a word whether it is somebody else's name",
+    ),
+    (
         "INSERT INTO partner_users",
         "what refers to a user is read only while SQLite counts references that lead nowhere",
     ),
