@@ -7,6 +7,8 @@ mod sample;
 mod types;
 mod words;
 
+pub use types::name as name_types;
+
 use crate::documents::markup::escape;
 use crate::http::Answer;
 use crate::http::call::Call;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 const DATA: [&str; 4] = ["default", "example", "examples", "x-codes"];
 
 /// Names the type of each `enum` and `const` below. An `enum` of several types becomes one alternative for each type.
-pub(super) fn name(value: &mut Value) {
+pub fn name(value: &mut Value) {
     match value {
         Value::Object(map) => {
             map.iter_mut().filter(|(key, _)| !DATA.contains(&key.as_str())).for_each(|(_, one)| name(one));

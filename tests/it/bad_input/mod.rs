@@ -128,8 +128,8 @@ impl Kept {
     fn look(world: &World) -> Kept {
         let transactions = world.site.transactions();
         let mut rows = world.site.rows();
-        // A refused request may leave counted attempts behind, and nothing else.
-        for counted in ["throttles", "misses"] {
+        // A refused request may leave counted attempts and its used signature behind, and nothing else.
+        for counted in ["throttles", "misses", "partner_signatures"] {
             rows.remove(counted);
         }
         Kept { rows, transactions }
