@@ -42,7 +42,7 @@
 //! | [`store`] | the database: `engine` opens, writes and repairs it, `tables` has the statements of each table, `queries` those over several |
 //! | [`domain`] | rules without clock, file, JSON or SQL |
 //! | [`i18n`] | languages, and dates in words |
-//! | [`config`], [`clock`], [`keys`], [`files`], [`log`], [`stats`] | settings, the time of day, the site key, opening of files, the log, counters |
+//! | [`config`], [`clock`], [`keys`], [`files`], [`bounded`], [`log`], [`stats`] | settings, the time of day, the site key, opening of files, exchanges with limits, the log, counters |
 //!
 //! # Glossary
 //!
