@@ -158,7 +158,9 @@ impl S3Client {
         bytes_max: u64,
     ) -> Result<(HeaderMap, String), Trouble> {
         let (head, mut body) = self.send(request, payload, tries)?.into_parts();
-        let text = body.with_config().limit(bytes_max).read_to_vec().map_err(|e| match e {
+        // The library takes its limit itself for too much.
+        let limit = bytes_max.saturating_add(1);
+        let text = body.with_config().limit(limit).read_to_vec().map_err(|e| match e {
             ureq::Error::BodyExceedsLimit(_) => Trouble::TooLarge(too_large(bytes_max).to_string()),
             e => self.unreached(&e),
         })?;
