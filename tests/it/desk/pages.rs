@@ -35,7 +35,7 @@ const INSIDE: &[Page] = &[
     Page { name: "kiosks", path: "/desk/kiosks", shows: "Pair a kiosk" },
     Page { name: "today-done", path: "/desk?done=booked&booking=1", shows: "Booked: Jane" },
     Page { name: "today-undo", path: "/desk?done=cancelled&booking=5", shows: "Cancelled: otto" },
-    Page { name: "today-found", path: "/desk?q=okonkow", shows: "Found: 1" },
+    Page { name: "today-found", path: "/desk?q=okonkow", shows: "Nobody has this name; similar ones:" },
     Page { name: "today-book", path: "/desk?book=1", shows: "Here now" },
     Page { name: "another-day", path: "/desk?day=2030-06-01", shows: "Nobody is booked for this day" },
     Page { name: "booking", path: "/desk/bookings/1", shows: "Cancel booking" },
