@@ -105,7 +105,7 @@ const RULES: &[Rule] = &[
             "site/hashing.rs",
             "store/engine/pace.rs",
             "store/engine/reader.rs",
-            "store/engine/writer/mod.rs",
+            "store/engine/writer/database.rs",
             "store/engine/integrity.rs",
             "auth/rate_limits.rs",
             "log/repeats.rs",
