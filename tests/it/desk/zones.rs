@@ -88,7 +88,8 @@ fn each_booking_and_each_flight_counts_on_the_day_of_the_site_s_clock() {
 
 #[test]
 fn the_page_of_today_keeps_the_evening_until_the_site_s_small_hours() {
-    const EVENING_UNTIL_HOUR: i8 = 4;
+    const EVENING: std::ops::RangeFrom<i8> = 18..;
+    const NIGHT: std::ops::Range<i8> = 0..4;
     for (name, ..) in SPANS {
         let site = demo();
         let zone = zone_of(&site, name);
@@ -97,13 +98,14 @@ fn the_page_of_today_keeps_the_evening_until_the_site_s_small_hours() {
         let booking_id = book(&site, &jane, 0);
         let date = |at: i64| jiff::Timestamp::from_second(at).unwrap().to_zoned(zone.clone()).date();
         let booked_on = date(site.now());
-        let is_night =
-            |at: i64| jiff::Timestamp::from_second(at).unwrap().to_zoned(zone.clone()).hour() < EVENING_UNTIL_HOUR;
+        let hour = |at: i64| jiff::Timestamp::from_second(at).unwrap().to_zoned(zone.clone()).hour();
+        let is_for_the_evening = EVENING.contains(&hour(site.now()));
         for _ in 0..26 {
             let page = clerk.get("/desk").page();
             let is_listed = page.contains(&format!("id=b{booking_id}"));
             let now = site.now();
-            let is_evening_s = is_night(now) && date(now).yesterday() == Ok(booked_on);
+            let is_evening_s =
+                is_for_the_evening && NIGHT.contains(&hour(now)) && date(now).yesterday() == Ok(booked_on);
             assert_eq!(is_listed, date(now) == booked_on || is_evening_s, "{name} at {now}");
             site.advance(std::time::Duration::from_secs(3_600));
             clerk = Clerk::at(&site, &site.desk());
