@@ -39,7 +39,7 @@ pub(crate) fn tables() -> impl Iterator<Item = &'static Table> {
 }
 
 pub(crate) fn count(tx: &Read, table: &Table) -> Result<i64> {
-    tx.get(&format!("SELECT count(*) FROM {}", table.name), [])
+    tx.get(&format!("SELECT count(*) FROM {} AS searched", table.name), [])
 }
 
 /// The changes in at most `rows` rows after a key (`None`: from the first), and the last key: `None` at the end.

@@ -63,6 +63,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("FROM members m ORDER BY m.member_id DESC LIMIT", "reads on in the order of its key until its page is full"),
     ("INSERT INTO bookings", "what refers to a booking is read only while SQLite counts references that lead nowhere"),
     ("pragma_table_info(", "the columns of one table"),
+    (" AS searched", "an erasure counts the rows that it will search, for its progress"),
     (
         "WHERE :after IS NULL ORDER BY",
         "an erasure searches every row for mentions, page by page in the order of its key",

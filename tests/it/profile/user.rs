@@ -49,7 +49,9 @@ fn it_carries_every_name_that_clients_read_in_its_type() {
 fn currency_lapses_with_time_alone() {
     let site = Site::open();
     let jane = site.flyer("jane");
-    site.advance(Duration::from_secs(170 * 86_400 - 1));
+    // The flyer flew ten days ago, and is current through the end of the 180th day after that.
+    let ends = site.end_of_day(site.now() + 170 * 86_400);
+    site.advance(Duration::from_secs((ends - site.now()).unsigned_abs()));
     let jane = site.again(&jane);
     assert_eq!(jane.get(USER).ok().json()["currency_flyer"], 1);
     site.advance(Duration::from_secs(1));
@@ -64,7 +66,10 @@ fn the_membership_is_in_force_while_it_is_paid_for() {
     assert_eq!(payment(), json!({"paymentStatus": "unpaid", "nextDate": null}));
     site.pay(&jane, Duration::from_secs(100));
     assert_eq!(payment(), json!({"paymentStatus": "active", "nextDate": site.now() + 100}));
-    site.advance(Duration::from_secs(100));
+    let ends = site.end_of_day(site.now() + 100);
+    site.advance(Duration::from_secs((ends - site.now()).unsigned_abs()));
+    assert_eq!(payment()["paymentStatus"], "active", "through the end of the day");
+    site.advance(Duration::from_secs(1));
     assert_eq!(payment()["paymentStatus"], "unpaid");
 }
 

@@ -224,7 +224,7 @@ fn a_partner_sees_that_a_check_in_of_its_booking_waits_but_not_why() {
             );
         } else {
             let fields: Vec<String> = booked.as_object().unwrap().keys().cloned().collect();
-            assert_eq!(fields, ["message", "status", "token"]);
+            assert_eq!(fields, ["booking", "message", "status", "token"]);
         }
     }
 }

@@ -124,7 +124,7 @@ fn no_waiver_no_flight_by_any_path_in_any_state() {
     let site = &stage.site;
     let denied: [(&str, Option<Paper>); 8] = [
         ("none", None),
-        ("expired", Some(Paper { age_days: 365, ..GOOD })),
+        ("expired", Some(Paper { age_days: 366, ..GOOD })),
         ("old_version", Some(Paper { version: 1, ..GOOD })),
         ("minor_alone", Some(Paper { years: 10, ..GOOD })),
         ("came_of_age", Some(Paper { relation: "parent", ..GOOD })),

@@ -98,7 +98,7 @@ fn without_required_waivers_no_page_or_reply_mentions_them_and_no_query_reads_th
         "minutes_booked": 12, "tunnel_id": Site::TUNNEL_ID,
     });
     let token = partner.post("/external/partner-metrics/op/generate-token", sent).ok().json();
-    assert_eq!(keys(&token), ["message", "status", "token"]);
+    assert_eq!(keys(&token), ["booking", "message", "status", "token"]);
     let user = partner.get("/external/partner-metrics/op/1").ok().json();
     assert_eq!(keys(&user), ["created_at", "email", "id", "member_id", "message", "status", "updated_at"]);
     jane.post("/account/logbook/time/", json!({ "entry_date": site.now(), "time": 12 })).ok();
