@@ -5,7 +5,6 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 const PAGE_BYTES: usize = 4096;
