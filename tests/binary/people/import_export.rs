@@ -151,11 +151,13 @@ fn a_list_of_members_gives_rights_only_where_it_was_asked_for_them() {
     let path = path.to_str().unwrap();
     let before = exported(&desk, "members");
     for more in [&[][..], &["--dry-run"]] {
-        let said = desk.run(&[&["import", "members", path], more].concat()).trouble(1);
+        let ran = desk.run(&[&["import", "members", path], more].concat());
+        assert_eq!((ran.code, &*ran.out), (Some(1), ""), "{}", ran.err);
+        let said = ran.err;
         for line in
             ["line 3, column 5 (role), \"desk\"", "line 4, column 5 (role), \"admin\"", "line 5, column 5 (role)"]
         {
-            assert!(said.contains(&format!("{line}")) && said.contains("--roles"), "{line}: {said}");
+            assert!(said.contains(line) && said.contains("--roles"), "{line}: {said}");
         }
         assert!(!said.contains("line 2"), "{said}");
         assert_eq!(exported(&desk, "members"), before, "something was taken");
