@@ -63,7 +63,8 @@ fn a_damaged_or_missing_file_of_the_chain_is_found_and_what_is_behind_it_counts_
         std::fs::write(path, bytes).unwrap();
     };
     let tick = |base: &std::path::Path| base.join("ticks/0000000002.tick");
-    let cases: [(&str, &dyn Fn(&std::path::Path)); 4] = [
+    type Spoiling<'s> = &'s dyn Fn(&std::path::Path);
+    let cases: [(&str, Spoiling<'_>); 4] = [
         ("is damaged", &|base| flip(tick(base))),
         ("tick 2 is missing", &|base| std::fs::remove_file(tick(base)).unwrap()),
         ("tunneldesk.sqlite is damaged", &|base| flip(base.join("tunneldesk.sqlite"))),
