@@ -105,7 +105,7 @@ fn the_page_of_today_keeps_the_evening_until_the_site_s_small_hours() {
             let is_listed = page.contains(&format!("id=b{booking_id}"));
             let now = site.now();
             let is_evening_s =
-                is_for_the_evening && NIGHT.contains(&hour(now)) && date(now).yesterday() == Ok(booked_on);
+                is_for_the_evening && NIGHT.contains(&hour(now)) && booked_on.tomorrow().ok() == Some(date(now));
             assert_eq!(is_listed, date(now) == booked_on || is_evening_s, "{name} at {now}");
             site.advance(std::time::Duration::from_secs(3_600));
             clerk = Clerk::at(&site, &site.desk());
