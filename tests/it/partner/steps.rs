@@ -210,7 +210,8 @@ impl Stage {
     }
 
     fn step(&mut self, dice: &mut Dice) -> &'static str {
-        let acts: [(&str, fn(&mut Stage, &mut Dice)); 16] = [
+        type Act = fn(&mut Stage, &mut Dice);
+        let acts: [(&str, Act); 16] = [
             ("book", Stage::book),
             ("book once more", Stage::book),
             ("repeat", Stage::repeat),
