@@ -6,7 +6,7 @@ use tunneldesk::store::Read;
 use tunneldesk::store::engine::prepared;
 
 /// Tables that stay small, however many members there are and however long the site runs. Any other counts as large.
-const SMALL: [&str; 13] = [
+const SMALL: [&str; 14] = [
     "site",
     "tunnels",
     "partners",
@@ -20,6 +20,8 @@ const SMALL: [&str; 13] = [
     // At most eight are shown.
     "brief_pictures",
     "erasures",
+    // One text of a kind in each language.
+    "site_text_drafts",
     "sqlite_schema",
     "sqlite_sequence",
     "refinery_schema_history",
