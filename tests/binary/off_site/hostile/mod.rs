@@ -60,7 +60,8 @@ fn peak_kib(server: &Server) -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// Restores from the hostile place into an empty directory, with little memory. Whether it succeeded.
+/// Restores from the hostile place into an empty directory, with little memory. Whether there is a site then: a restore that
+/// stops before the newest second, at what was damaged, ends with 3.
 fn restores(desk: &Desk, elsewhere: &Path) -> bool {
     let limits = format!("ulimit -v {RESTORE_KIB_MAX} && ulimit -f {FILE_BLOCKS_MAX} && exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
@@ -69,7 +70,7 @@ fn restores(desk: &Desk, elsewhere: &Path) -> bool {
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(matches!(ran.status.code(), Some(0..=3)), "a restore ends with {:?}: {said}", ran.status);
     assert!(!said.contains("panicked") && !said.contains("memory allocation"), "{said}");
-    ran.status.success()
+    matches!(ran.status.code(), Some(0 | 3))
 }
 
 /// Empties the place, and has the site begin anew there.
