@@ -10,8 +10,8 @@ use crate::http::failure::{Failure, Problem};
 use crate::i18n::language::Text;
 use serde_json::{Map, Value};
 pub(crate) use values::{
-    MOMENT_MIN, as_line, code, day_of_birth, flag, flight_minutes, id, is_in_calendar, line, lines, minutes_up_to,
-    moment, name, nearest_midnight, seconds, secret, six_digits, stored_moment, whole, whole_in,
+    MOMENT_MIN, as_line, code, day_of_birth, flag, flight_minutes, id, is_fraction_alone, is_in_calendar, line, lines,
+    minutes_up_to, moment, name, nearest_midnight, seconds, secret, six_digits, stored_moment, whole, whole_in,
 };
 
 /// The fields of one body or query.
@@ -100,7 +100,9 @@ impl Fields {
 
     /// Removes those of these moments that are 0, by which some clients say that there is none.
     pub(crate) fn ignore_zeros(&mut self, moments: &[&str]) {
-        self.map.retain(|name, value| !moments.contains(&name.as_str()) || seconds(value) != Some(0));
+        self.map.retain(|name, value| {
+            !moments.contains(&name.as_str()) || seconds(value) != Some(0) || is_fraction_alone(value)
+        });
     }
 
     /// Whether the field has a value.

@@ -151,6 +151,11 @@ pub(crate) fn day_of_birth(value: &Value) -> Result<i64, Text> {
     Ok(nearest_midnight(seconds))
 }
 
+/// Whether a number is only the fraction that a moment drops: neither a moment nor the 0 that says that there is none.
+pub(crate) fn is_fraction_alone(value: &Value) -> bool {
+    value.as_f64().is_some_and(|number| (number > 0.0 && number < 1.0) || (number < 0.0 && number > -1.0))
+}
+
 /// The midnight in UTC that is nearest to a moment.
 pub(crate) fn nearest_midnight(seconds: i64) -> i64 {
     (seconds + DAY_SECONDS / 2).div_euclid(DAY_SECONDS) * DAY_SECONDS
@@ -162,6 +167,9 @@ pub(crate) fn is_in_calendar(seconds: i64, is_birth: bool) -> bool {
 }
 
 fn moment_in(bounds: std::ops::RangeInclusive<i64>, value: &Value) -> Result<i64, Text> {
+    if is_fraction_alone(value) {
+        return Err(Text::new("field.not_moment"));
+    }
     let number = seconds(value).ok_or_else(|| Text::new("field.not_moment"))?;
     let seconds = if number.unsigned_abs() > SECONDS_MAX { number / 1000 } else { number };
     if bounds.contains(&seconds) { Ok(seconds) } else { Err(Text::new("field.not_moment")) }
@@ -259,6 +267,7 @@ mod tests {
         for number in [MOMENT_MIN, MOMENT_MAX] {
             assert_eq!(moment(&json!(number)), Ok(number));
         }
+        assert!(stored_moment(&json!(0.5)).is_err() && moment(&json!(2.5e-42)).is_err());
         assert_eq!((stored_moment(&json!(0)), stored_moment(&json!(20_181_126))), (Ok(0), Ok(20_181_126)));
     }
 
