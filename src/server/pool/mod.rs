@@ -170,6 +170,10 @@ impl Pool {
     /// Runs a call on its queue. A full queue refuses the call at once. A call is given up while the disk does not answer.
     pub(super) async fn run(&self, fallback: &Fallback<'_>, access: &'static Access, mut call: Call) -> FinishedCall {
         let queued = Instant::now();
+        // The one thread of these calls waits for the disk itself, and could not even refuse them.
+        if call.row.ends_in_write && self.writer.hangs_for().is_some() {
+            return refused_without_call(fallback, None, Failure::disk_hangs().because("an earlier write hangs"));
+        }
         let patience = Patience::of(&call);
         let page = call.row.is_page().then(|| call.path.clone());
         call.changes_before = self.changes.count();
