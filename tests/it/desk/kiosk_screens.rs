@@ -70,7 +70,7 @@ fn type_keys(browser: &Browser, digits: &str) {
 /// Checks a page that was just opened: it does not move while it loads, and fits every screen as [`judge_step`] says.
 pub fn judge(browser: &Browser, name: &str) {
     let moved = browser.moved();
-    assert!(moved < SHIFT_MAX, "{name} moves by {moved}");
+    assert!(moved < SHIFT_MAX, "{name} moves by {moved}: {}", browser.what_moved());
     judge_step(browser, name);
 }
 
@@ -244,7 +244,7 @@ fn a_page_of_the_kiosk_appears_only_with_its_keys_however_late_they_are_loaded()
         browser.go(&format!("{}/kiosk/{page}", site.origin()));
         browser.wait("return document.querySelectorAll('.board button').length > 20");
         let moved = browser.moved();
-        assert!(moved < SHIFT_MAX, "{page} moves by {moved}");
+        assert!(moved < SHIFT_MAX, "{page} moves by {moved}: {}", browser.what_moved());
     }
 }
 

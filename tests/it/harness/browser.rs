@@ -158,6 +158,16 @@ impl Browser {
         self.order("/execute/async", json!({ "script": script, "args": [] })).as_f64().expect("a sum")
     }
 
+    /// The elements of the open page that were shifted, each with its place before and after.
+    pub fn what_moved(&self) -> String {
+        let script =
+            "const done = arguments[0], said = [], at = one => [one.x, one.y, one.width, one.height].map(Math.round);
+            new PerformanceObserver(list => list.getEntries().forEach(one => one.sources.forEach(part => said.push(
+                `${part.node?.outerHTML?.slice(0, 80)} from ${at(part.previousRect)} to ${at(part.currentRect)}`))))
+                .observe({ type: 'layout-shift', buffered: true }); setTimeout(() => done(said.join('; ')), 50);";
+        self.order("/execute/async", json!({ "script": script, "args": [] })).as_str().unwrap_or_default().to_owned()
+    }
+
     /// A screenshot of the whole page, as PNG.
     pub fn picture(&self) -> Vec<u8> {
         use base64::Engine;
