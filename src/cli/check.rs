@@ -2,6 +2,7 @@
 //! not shown.
 
 use super::{CommandResult, Global, Row, Table, check_settings, done};
+use crate::auth::social;
 use crate::config::{Config, OffSiteLocation};
 use crate::ops::backup::off_site::mount::is_same_disk;
 use serde_json::{Map, Value, json};
@@ -10,6 +11,7 @@ use std::path::Path;
 pub(super) fn run(global: &Global) -> CommandResult {
     let (effective, mut warnings) = (global.settings().effective(), global.settings().warnings());
     warnings.extend(off_site_on_same_disk(&check_settings(global.settings())?));
+    warnings.extend(unusable_keys(&check_settings(global.settings())?));
     let settings: Vec<_> = effective.into_iter().map(|(key, value, origin)| Setting { key, value, origin }).collect();
     let mut values: Map<_, _> = settings.iter().map(|setting| (setting.key.clone(), setting.value())).collect();
     let mut text = Table::new(settings).to_string();
@@ -20,6 +22,13 @@ pub(super) fn run(global: &Global) -> CommandResult {
         values.insert("warnings".to_owned(), json!(warnings));
     }
     done(text, Value::Object(values))
+}
+
+/// The key files of other networks that cannot be used: without one nobody signs in by its network.
+fn unusable_keys(config: &Config) -> Vec<String> {
+    let files = social::look_at_keys(&config.social).into_iter();
+    let unusable = files.filter_map(|file| Some((file.network, file.path, file.written_at.err()?)));
+    unusable.map(|(network, path, cause)| format!("social.{network}.keys_file = {}: {cause}", path.display())).collect()
 }
 
 /// An off-site directory on the disk of the data directory.

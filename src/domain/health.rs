@@ -15,6 +15,8 @@ pub(crate) const WAL_BYTES_ALARM: u64 = 1024 * MIB;
 /// Seconds until a certificate expires. The site renews its own half a year before the end.
 pub(crate) const CERTIFICATE_SECONDS_WARNING: i64 = 14 * DAY;
 pub(crate) const CERTIFICATE_SECONDS_ALARM: i64 = 3 * DAY;
+/// Seconds since the keys of a network were written; networks change theirs within weeks.
+pub(crate) const SOCIAL_KEYS_SECONDS_WARNING: i64 = 30 * DAY;
 /// Backup rounds without a backup.
 pub(crate) const BACKUP_ROUNDS_WARNING: i64 = 3;
 /// Seconds since the last backup, where no backups are scheduled, and the least alarm limit.

@@ -100,6 +100,7 @@ fn a_healthy_site_has_no_warning_with_and_without_a_server() {
         "sync",
         "wal",
         "lost_writes",
+        "social_keys",
         "sign_ins",
         "partners",
         "passcodes",

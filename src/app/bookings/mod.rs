@@ -26,7 +26,7 @@ pub(crate) const DESK_CLIENT_ID: &str = "front-desk";
 const DESK_CLIENT_NAME: &str = "Front desk";
 
 /// Books on behalf of the desk for a member who is present; the inner `Err` says why the member cannot book. A form that is
-/// sent again updates the known booking: `number` distinguishes the bookings of the desk. Audited; the member is notified.
+/// sent again with other content is refused: `number` distinguishes the bookings of the desk. Audited; the member is notified.
 /// Returns the number of the booking.
 pub(crate) fn book_at_desk(
     cx: &Change,

@@ -4,12 +4,14 @@ mod keys;
 pub(crate) mod signed_request;
 mod token;
 
-use crate::config::TokenIssuer;
+use crate::config::{Social, TokenIssuer};
 use crate::http::field_types::Named;
 use crate::http::json;
 use crate::log;
 use crate::site::Site;
 use keys::KeySet;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Network {
@@ -116,6 +118,30 @@ fn by_token(network: Network, issuer: Option<&TokenIssuer>, params: &str, now: i
     let verified = claims.email_is_verified();
     let email = claims.email.map(|address| Email { address, verified });
     Ok(Person { network, subject: claims.sub, email, name: claims.name })
+}
+
+/// The file of a network's keys as it is now.
+pub(crate) struct KeysFile<'c> {
+    pub network: &'static str,
+    pub path: &'c Path,
+    /// When it was written, in Unix seconds; or why it cannot be used.
+    pub written_at: Result<i64, String>,
+}
+
+/// The key files of the networks that are configured.
+pub(crate) fn look_at_keys(social: &Social) -> Vec<KeysFile<'_>> {
+    let networks = [("google", &social.google), ("apple", &social.apple)];
+    let issuers = networks.into_iter().filter_map(|(network, issuer)| Some((network, issuer.as_ref()?)));
+    let look = |(network, issuer)| {
+        let TokenIssuer { keys_file: path, .. }: &TokenIssuer = issuer;
+        KeysFile { network, path, written_at: KeySet::read(path).and_then(|_| written_at(path)) }
+    };
+    issuers.map(look).collect()
+}
+
+fn written_at(path: &Path) -> Result<i64, String> {
+    let written = std::fs::metadata(path).and_then(|file| file.modified()).map_err(|e| e.to_string())?;
+    Ok(written.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().cast_signed()))
 }
 
 /// The first of these fields of `params` that is a string.

@@ -50,6 +50,7 @@ pub fn check(site: &Site, depth: Depth) -> Vec<Fact> {
         services::sync(site),
         disk::wal(&site.config.data),
         file::lost_writes(site),
+        services::social_keys(site),
         services::sign_ins(site),
         services::partners(site),
         services::passcodes(site),

@@ -3,10 +3,11 @@
 use super::{moment_text, or_unreadable, shown_bytes};
 use crate::auth::message_quota::{self, DailyQuota};
 use crate::auth::pin_guesses;
+use crate::auth::social;
 use crate::domain::health::{
     self, CERTIFICATE_SECONDS_ALARM, CERTIFICATE_SECONDS_WARNING, DRILL_SECONDS_WARNING, Fact, MISSES_ALARM,
     MISSES_WARNING, OFF_SITE_BASE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING,
-    SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
+    SOCIAL_KEYS_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
 };
 use crate::domain::standby::Wait;
 use crate::i18n::language::Text;
@@ -50,6 +51,29 @@ pub(crate) fn certificate(site: &Site) -> Fact {
         .with("at", moment_text(site, ends_at))
         .with("days", left.div_euclid(DAY_SECONDS));
     Fact::judged("certificate", state, text, next).with_figure("days_left", left.div_euclid(DAY_SECONDS))
+}
+
+/// The files of the keys by which members sign in with other networks, which the operator keeps current.
+pub(crate) fn social_keys(site: &Site) -> Fact {
+    let files = social::look_at_keys(&site.config.social);
+    let judge = |file: &social::KeysFile| {
+        let text = |key| Text::new(key).with("path", file.path.display());
+        let next = Text::new("health.social_keys.next").with("network", file.network);
+        match &file.written_at {
+            Err(cause) => {
+                let text = text("health.social_keys.broken").with("cause", cause);
+                Some(Fact::judged("social_keys", State::Alarm, text, next))
+            }
+            Ok(at) if site.now() - at > SOCIAL_KEYS_SECONDS_WARNING => {
+                let text = text("health.social_keys.old").with("at", moment_text(site, *at));
+                Some(Fact::judged("social_keys", State::Warning, text, next))
+            }
+            Ok(_) => None,
+        }
+    };
+    let worst = files.iter().filter_map(judge).max_by_key(|fact| fact.state);
+    let fine = if files.is_empty() { "health.social_keys.unused" } else { "health.social_keys" };
+    worst.unwrap_or_else(|| Fact::ok("social_keys", Text::new(fine)))
 }
 
 pub(crate) fn backup(site: &Site) -> Fact {
