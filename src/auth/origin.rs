@@ -1,8 +1,10 @@
 //! The origin of forms. A browser sends its cookies with every request, whichever page caused the request; so a change is
 //! accepted from our own pages alone.
 
+use super::cookie;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::i18n::language::Text;
 use crate::site::Site;
 
 /// Longest path and query of a page that [`page_of`] returns.
@@ -32,7 +34,9 @@ pub(crate) fn address(path: &str, query: &str) -> String {
 
 /// Refuses a change that did not come from a page of this site. Browsers name the origin of a form in `Origin`, and over
 /// https also in `Sec-Fetch-Site`; text browsers name the page alone, in `Referer`. One of them must be present, and none may
-/// name another origin. A proxy may send another `Host` than the browser's, so the site's `public_url` counts as well.
+/// name another origin. A proxy may send another `Host` than the browser's, so the site's `public_url` counts as well. A page
+/// of desk or kiosk that was opened over plain http, at the name of a `public_url` with https, is told that address: its
+/// browser would drop the cookie of a sign-in, which is for https alone, and show the empty form again.
 pub(crate) fn check(site: &Site, call: &Call) -> Result<(), Failure> {
     if call.reads() {
         return Ok(());
@@ -49,6 +53,13 @@ pub(crate) fn check(site: &Site, call: &Call) -> Result<(), Failure> {
         let from = named.map(|named| named.split(['?', '#']).next().unwrap_or_default()).or(fetched);
         let why = format_args!("from {}, which is not the Host {host}", from.unwrap_or("nowhere"));
         return Err(Failure::foreign_form().because(why));
+    }
+    let is_plain = named.is_some_and(|named| named.starts_with("http://")) && !call.secure;
+    let needs_cookie = ["/desk", "/kiosk"].iter().any(|part| call.path.starts_with(part));
+    if is_plain && needs_cookie && cookie::is_secure(site, call) {
+        let public = site.config.public_url.as_deref().unwrap_or_default();
+        let text = Text::new("plain_form").with("url", public);
+        return Err(Failure::foreign_form().saying(text).because(format_args!("sent over plain http, not from {public}")));
     }
     Ok(())
 }

@@ -198,9 +198,14 @@ fn behind_https_the_cookie_is_bound_to_the_host() {
         config.demo = true;
         config.public_url = Some("https://127.0.0.1".to_owned());
     });
-    let clerk = Clerk::outside(&site);
+    let mut clerk = Clerk::outside(&site);
     let desk = site.desk();
-    let reply = clerk.post(FORM, &[("username", &desk.name), ("password", PASSWORD)]);
+    let fields = [("username", desk.name.as_str()), ("password", PASSWORD)];
+    let plain = clerk.post(FORM, &fields);
+    assert_eq!((plain.status, plain.headers.get("set-cookie")), (403, None), "{plain}");
+    assert!(plain.page().contains("Open https://127.0.0.1 and send it from there."), "{plain}");
+    "https://127.0.0.1".clone_into(&mut clerk.origin);
+    let reply = clerk.post(FORM, &fields);
     let mut lines = reply.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
     let session = lines.find(|line| line.starts_with("__Host-desk=")).expect("a session");
     assert!(session.ends_with("; Path=/; HttpOnly; SameSite=Strict; Secure"), "{session}");
