@@ -136,6 +136,8 @@ if (card) {
     const TIMEOUT = 4000, PROBE_INTERVAL = 3000;
     const main = document.getElementById('main');
     let offline = false, sending;
+    /** Whether the server refused a check-in that a guest was told is noted. */
+    let unkept = false;
     /** The queue while the browser stores nothing: it blocks storage, or its storage is full. */
     let unstored;
     const stored = () => {
@@ -167,7 +169,7 @@ if (card) {
             const reply = await fetch('/kiosk/kept', {
                 method: 'POST', redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT),
                 headers: { 'content-type': 'application/x-www-form-urlencoded', 'idempotency-key': one.key },
-                body: new URLSearchParams({ ticket: one.ticket, at: one.at }).toString(),
+                body: new URLSearchParams({ ticket: one.ticket, at: one.at, ...(one.noted && { noted: 'yes' }) }).toString(),
             });
             if (reply.type === 'opaqueredirect' || reply.status === 429 || reply.status >= 500) return undefined;
             setQueue(queue().filter(other => other.key !== one.key));
@@ -179,7 +181,11 @@ if (card) {
     /** Sends the queue in order; whether it is empty afterwards. */
     const drain = () => sending ??= (async () => {
         try {
-            for (let one; (one = queue()[0]);) if (await send(one) === undefined) return false;
+            for (let one; (one = queue()[0]);) {
+                const done = await send(one);
+                if (done === undefined) return false;
+                unkept ||= !done;
+            }
             return true;
         } finally {
             sending = undefined;
@@ -198,7 +204,7 @@ if (card) {
     const watch = async () => {
         if (await answers() && await drain()) {
             offline = false;
-            say('');
+            say(unkept && page.unkept);
             // The guest whose page was wiped is signed out before the start page is loaded.
             if (main.dataset.wiped) document.getElementById('wipe').submit();
             return;
@@ -225,13 +231,15 @@ if (card) {
 
     const idempotencyKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map(byte => byte.toString(16).padStart(2, '0')).join('');
     const checkIn = async form => {
-        const one = { key: idempotencyKey(), ticket: form.dataset.ticket, at: Math.floor(Date.now() / 1000) };
+        const one = { key: idempotencyKey(), ticket: form.dataset.ticket, at: Math.floor(Date.now() / 1000), noted: offline };
         // Queued before it is sent, so that it cannot be lost.
         setQueue([...queue(), one]);
         const done = await send(one);
         if (done) return location.assign('/kiosk/home?done=arrived');
         // The reply of the server to the form says why.
         if (done === false) return form.submit();
+        // From now on the guest relies on it.
+        setQueue(queue().map(other => other.key === one.key ? { ...other, noted: true } : other));
         const said = Object.assign(document.createElement('p'), { className: 'note', textContent: page.kept });
         said.setAttribute('role', 'status');
         form.replaceWith(said);

@@ -214,6 +214,8 @@ pub(crate) struct Ticket {
     pub(crate) booking_id: i64,
     /// Unix seconds.
     pub(crate) issued_at: i64,
+    /// Whether the ticket is too old for a check-in.
+    pub(crate) is_over: bool,
 }
 
 /// A ticket as the guest's page carries it. `secrets`: the guest's, whose change ends the ticket.
@@ -235,8 +237,8 @@ pub(crate) fn read_ticket(site: &Site, tx: &Read, kiosk: &Kiosk, text: &str) -> 
     let [kiosk_id, member_id, booking_id, issued_at] = numbers;
     let Some(secrets) = members::find_secrets(tx, member_id)? else { return Ok(None) };
     let is_ours = bool::from(hex(&ticket_mac(site, numbers, &secrets)).as_bytes().ct_eq(digest.as_bytes()));
-    let is_good = is_ours && kiosk_id == kiosk.id && site.now() - issued_at < TICKET_SECONDS;
-    Ok(is_good.then_some(Ticket { member_id, booking_id, issued_at }))
+    let is_over = site.now() - issued_at >= TICKET_SECONDS;
+    Ok((is_ours && kiosk_id == kiosk.id).then_some(Ticket { member_id, booking_id, issued_at, is_over }))
 }
 
 /// The numbers of a ticket, and its digest.

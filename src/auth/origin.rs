@@ -59,7 +59,9 @@ pub(crate) fn check(site: &Site, call: &Call) -> Result<(), Failure> {
     if is_plain && needs_cookie && cookie::is_secure(site, call) {
         let public = site.config.public_url.as_deref().unwrap_or_default();
         let text = Text::new("plain_form").with("url", public);
-        return Err(Failure::foreign_form().saying(text).because(format_args!("sent over plain http, not from {public}")));
+        return Err(Failure::foreign_form()
+            .saying(text)
+            .because(format_args!("sent over plain http, not from {public}")));
     }
     Ok(())
 }

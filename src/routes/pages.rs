@@ -55,6 +55,7 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/bookings/{booking_id}/no-show",                 desk::bookings::set_no_show),
     desk    (POST,   "/desk/bookings/{booking_id}/reinstate",               desk::bookings::reinstate),
     desk    (POST,   "/desk/bookings/{booking_id}/check-in",                desk::check_in::check_in),
+    desk    (POST,   "/desk/bookings/{booking_id}/check-in/settle",         desk::check_in::settle),
     desk    (POST,   "/desk/bookings/{booking_id}/check-in/undo",           desk::check_in::undo),
 
     desk    (POST,   "/desk/shift-note",                                    desk::shift_note::leave),
@@ -104,6 +105,7 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/members/{member_id}/waiver",                    desk::members::waiver::sign),
     desk    (POST,   "/desk/members/{member_id}/waiver/phone",              desk::members::waiver_phone::make),
     desk    (POST,   "/desk/members/{member_id}/waiver/decide",             desk::members::waiver::decide),
+    desk    (POST,   "/desk/members/{member_id}/waiver/error",              desk::members::waiver::mark_error).for_admins(),
     desk    (POST,   "/desk/members/{member_id}/emergency",                 desk::members::waiver::set_emergency).on(WAIVER),
     desk    (POST,   "/desk/members/{member_id}/consents/withdraw",         desk::members::waiver::withdraw).on(WAIVER),
     desk    (POST,   "/desk/members/{member_id}/guardians",                 desk::members::waiver::add_guardian).on(WAIVER),

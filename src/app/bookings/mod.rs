@@ -18,7 +18,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Write;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
-use crate::store::tables::{members, partners, tunnels};
+use crate::store::tables::{members, partners, refused_check_ins, tunnels};
 use steps::Step;
 
 /// The client identifier under which the desk books.
@@ -179,6 +179,28 @@ pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outco
     }
     check_in_force(cx, &known)?;
     steps::take(cx, &known, Step::CheckIn(at))
+}
+
+/// Notes that a check-in was refused that a kiosk had promised to a guest, for the desk to settle. Of a booking of the
+/// actor or a ward. Audited.
+pub(crate) fn note_refused_check_in(cx: &Change, booking_id: i64, at: i64, failure: &Failure) -> Result<(), Failure> {
+    if refused_check_ins::insert(cx.tx, booking_id, at, failure.code())? > 0 {
+        let known = find(cx, booking_id)?;
+        let detail = Detail::none().number("booking_id", booking_id).word("reason", failure.code());
+        cx.record("booking.check_in_refused", &Subject::Member(known.member_id), &detail)?;
+    }
+    Ok(())
+}
+
+/// Settles a check-in that was refused after a kiosk had promised it. Staff only. Audited. Returns the member.
+pub(crate) fn settle_refused_check_in(cx: &Change, booking_id: i64) -> Result<i64, Failure> {
+    cx.check_staff()?;
+    let known = find(cx, booking_id)?;
+    if refused_check_ins::settle(cx.tx, booking_id)? {
+        let detail = Detail::none().number("booking_id", booking_id);
+        cx.record("booking.refusal_settled", &Subject::Member(known.member_id), &detail)?;
+    }
+    Ok(known.member_id)
 }
 
 /// Undoes a check-in. Staff only. Audited, unless the booking is the actor's own.

@@ -293,6 +293,9 @@ pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str, 
         return Err(Failure::entry_state());
     }
     let decided = waivers::list_decisions(cx.tx, signature_id)?;
+    if decided.iter().any(|one| one.in_error) {
+        return Err(Failure::entry_state());
+    }
     if let Some(last) = decided.first() {
         if last.may_fly == may_fly && last.word == word && last.decided_by == cx.member_id() {
             return Ok(known.member_id);
@@ -311,6 +314,23 @@ pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str, 
     }
     let detail = Detail::none().number("signature_id", signature_id).flag("may_fly", may_fly);
     cx.record("waiver.decided", &Subject::Member(known.member_id), &detail)?;
+    Ok(known.member_id)
+}
+
+/// Marks a waiver as signed in error, by another person or on another's card, for a reason: it is kept, and no longer counts.
+/// The one before it, if any, counts again. By an admin other than the flyer. Audited without the reason. Returns the flyer.
+pub(crate) fn mark_error(cx: &Change, signature_id: i64, reason: &str) -> Result<i64, Failure> {
+    cx.check_admin()?;
+    let known = waivers::find(cx.tx, signature_id)?.ok_or_else(Failure::not_found)?;
+    check_other(cx, known.member_id)?;
+    if reason.trim().is_empty() {
+        return Err(Failure::field("reason", Text::new("field.missing")));
+    }
+    if !waivers::list_decisions(cx.tx, signature_id)?.iter().any(|one| one.in_error) {
+        waivers::insert_error(cx.tx, signature_id, reason, cx.member_id())?;
+        let detail = Detail::none().number("signature_id", signature_id);
+        cx.record("waiver.marked_in_error", &Subject::Member(known.member_id), &detail)?;
+    }
     Ok(known.member_id)
 }
 

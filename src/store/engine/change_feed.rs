@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A change of any row of these tables counts.
-const WATCHED: [&str; 8] = [
+const WATCHED: [&str; 9] = [
     "bookings",
     "entries",
     "members",
+    "refused_check_ins",
     "shift_note",
     "tunnels",
     "waiver_signatures",

@@ -35,6 +35,7 @@ pub(crate) mod passcodes;
 pub mod passkeys;
 pub(crate) mod payments;
 pub mod pins;
+pub(crate) mod refused_check_ins;
 pub(crate) mod reminders;
 pub(crate) mod replays;
 pub(crate) mod second_factors;
@@ -91,6 +92,7 @@ pub(crate) const PERSONAL: &[&[Table]] = &[
     passcodes::PERSONAL,
     passkeys::PERSONAL,
     payments::PERSONAL,
+    refused_check_ins::PERSONAL,
     reminders::PERSONAL,
     replays::PERSONAL,
     second_factors::PERSONAL,

@@ -76,6 +76,8 @@ row! {
         pub(crate) word: String,
         pub(crate) decided_by: Option<i64>,
         pub(crate) decided_at: i64,
+        /// Whether the waiver was signed in error, for the reason in `word`: `may_fly` says nothing then.
+        pub(crate) in_error: bool,
     }
 }
 
@@ -124,12 +126,18 @@ columns! {
     }
 }
 
-/// A member's latest waiver, which is the one that counts.
+/// Whether the waiver `s` counts: it was not signed in error.
+const COUNTS: &str =
+    joined!("NOT EXISTS (SELECT 1 FROM waiver_decisions e WHERE e.signature_id = s.signature_id AND e.in_error = 1)");
+
+/// A member's latest waiver that was not signed in error, which is the one that counts.
 pub(crate) fn find_latest(tx: &Read, member_id: i64) -> Result<Option<Signed>> {
     let sql = sql!(
         "SELECT ",
         Signed::COLUMNS,
-        " FROM waiver_signatures s WHERE s.member_id = ?1 ORDER BY s.signature_id DESC LIMIT 1"
+        " FROM waiver_signatures s WHERE s.member_id = ?1 AND ",
+        COUNTS,
+        " ORDER BY s.signature_id DESC LIMIT 1"
     );
     tx.find(sql, [member_id])
 }
@@ -143,13 +151,15 @@ pub(crate) fn count_since(tx: &Read, member_id: i64, since: i64) -> Result<i64> 
 /// The condition of bookings at a tunnel between two moments; `to` is not included.
 const BOOKED: &str = " WHERE b.tunnel_id = :tunnel_id AND b.flight_date >= :from AND b.flight_date < :to";
 
-/// The latest waiver of each member who has a booking at the tunnel between the two moments.
+/// The waiver that counts of each member who has a booking at the tunnel between the two moments.
 pub(crate) fn list_latest_of_booked(tx: &Read, tunnel_id: i64, (from, to): (i64, i64)) -> Result<Vec<(i64, Signed)>> {
     let sql = sql!(
         "SELECT b.member_id, ",
         Signed::COLUMNS,
         " FROM bookings b JOIN waiver_signatures s ON s.signature_id =
-              (SELECT max(signature_id) FROM waiver_signatures WHERE member_id = b.member_id)",
+              (SELECT s.signature_id FROM waiver_signatures s WHERE s.member_id = b.member_id AND ",
+        COUNTS,
+        " ORDER BY s.signature_id DESC LIMIT 1)",
         BOOKED
     );
     tx.list(sql, named_params! {":tunnel_id": tunnel_id, ":from": from, ":to": to})
@@ -178,11 +188,13 @@ row! {
     }
 }
 
-/// Latest waivers with a "yes" answer that were signed after a moment, and have no decision.
+/// Latest waivers with a "yes" answer that were signed after a moment, and have no decision. A later one that was signed in
+/// error takes the place of none.
 const UNDECIDED: &str = " FROM waiver_signatures s
       WHERE instr(s.answers, 'y') > 0 AND s.signed_at > ?1
         AND NOT EXISTS (SELECT 1 FROM waiver_decisions d WHERE d.signature_id = s.signature_id)
-        AND NOT EXISTS (SELECT 1 FROM waiver_signatures n WHERE n.member_id = s.member_id AND n.signature_id > s.signature_id)";
+        AND NOT EXISTS (SELECT 1 FROM waiver_signatures n WHERE n.member_id = s.member_id AND n.signature_id > s.signature_id
+            AND NOT EXISTS (SELECT 1 FROM waiver_decisions e WHERE e.signature_id = n.signature_id AND e.in_error = 1))";
 
 pub(crate) fn count_undecided(tx: &Read, since: i64) -> Result<i64> {
     tx.get(sql!("SELECT count(*)", UNDECIDED), [since])
@@ -203,6 +215,13 @@ pub(crate) fn insert_decision(
     by: Option<i64>,
 ) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO waiver_decisions" { signature_id, may_fly, word, decided_by: by, decided_at: tx.now() })
+}
+
+/// Marks a waiver as signed in error. `by`: the admin.
+pub(crate) fn insert_error(tx: &Write, signature_id: i64, word: &str, by: Option<i64>) -> Result<i64> {
+    insert!(tx.insert, "INSERT INTO waiver_decisions" {
+        signature_id, may_fly: false, word, decided_by: by, decided_at: tx.now(), in_error: true,
+    })
 }
 
 /// The decisions on a waiver, newest first.

@@ -28,6 +28,14 @@ pub(crate) fn check_in(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, "arrived")?))
 }
 
+/// `POST /desk/bookings/{booking_id}/check-in/settle`: a check-in that a kiosk had promised and that was refused is dealt with.
+pub(crate) fn settle(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let booking_id = path_id(call, 0)?;
+    let settle = |cx: &app::Change| bookings::settle_refused_check_in(cx, booking_id);
+    let member_id = app::change(site, clerk, call.language(), settle)?;
+    Ok(reply::see_other(&format!("/desk/members/{member_id}?done=settled")))
+}
+
 /// `POST /desk/bookings/{booking_id}/check-in/undo`.
 pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let booking_id = path_id(call, 0)?;

@@ -134,6 +134,68 @@ fn an_offline_kiosk_says_so_and_sends_its_check_ins_when_the_server_answers() {
 }
 
 #[test]
+fn a_check_in_that_was_noted_and_cannot_be_made_reaches_the_desk_and_the_guest() {
+    let site = demo();
+    let browser = Browser::open();
+    let kiosk = pair(&site, &browser);
+    let jane = site.flyer("jane");
+    let own = book(&site, &jane, 600);
+    enter(&site, &kiosk, &jane);
+    let guest = kiosk.cookies.borrow()["kiosk-guest"].clone();
+    browser.order("/cookie", json!({ "cookie": { "name": "kiosk-guest", "value": guest, "httpOnly": true } }));
+    browser.go(&format!("{}/kiosk/home", site.origin()));
+    offline(&browser, true);
+    browser.run("document.querySelector('.booked button').click()", json!([]));
+    browser.wait("return document.querySelector('[role=status].note')?.innerText.includes('noted')");
+    let clerk = Clerk::at(&site, &site.desk());
+    assert_eq!(clerk.post(&format!("/desk/bookings/{own}/cancel"), &[]).status, 303);
+    let waits = || clerk.get("/desk").page().contains("Check-in at a kiosk was refused: jane");
+    assert!(!waits(), "nothing was refused yet");
+    offline(&browser, false);
+    browser.wait("return document.getElementById('away')?.innerText.includes('Please see the front desk')");
+    assert!(waits());
+    let card = clerk.get(&format!("/desk/members/{}", jane.id)).page();
+    let settle = format!("/desk/bookings/{own}/check-in/settle");
+    assert!(card.contains("the guest believes to be checked in") && card.contains(&settle), "{card}");
+    let done = clerk.post(&settle, &[]);
+    assert_eq!(done.header("location"), Some(&*format!("/desk/members/{}?done=settled", jane.id)));
+    assert!(!waits() && !clerk.get(&format!("/desk/members/{}", jane.id)).page().contains(&settle));
+    assert_eq!(arrivals(&site), []);
+}
+
+#[test]
+fn a_refusal_waits_for_the_desk_where_the_guest_was_told_otherwise_alone_and_until_the_check_in() {
+    let site = demo();
+    let (jane, kiosk) = (site.flyer("jane"), paired(&site));
+    let own = book(&site, &jane, 600);
+    enter(&site, &kiosk, &jane);
+    let ticket = tickets(&kiosk).remove(0);
+    let clerk = Clerk::at(&site, &site.desk());
+    let waits = || clerk.get("/desk").page().contains("Check-in at a kiosk was refused");
+    clerk.post(&format!("/desk/bookings/{own}/cancel"), &[]);
+    let now = site.now();
+    assert_eq!((send(&kiosk, "a", &ticket, now), waits()), (409, false), "the guest reads the reason");
+    let noted = |key: &str, ticket: &str| {
+        let headers = [("origin", &*kiosk.origin), ("idempotency-key", key)];
+        kiosk
+            .post_from("/kiosk/kept", &[("ticket", ticket), ("at", &now.to_string()), ("noted", "yes")], &headers)
+            .status
+    };
+    assert_eq!((noted("b", &ticket.replace(&format!(".{own}."), ".99.")), waits()), (422, false), "a forged ticket");
+    assert_eq!((noted("c", &ticket), waits()), (409, true));
+    assert_eq!((noted("c", &ticket), site.rows()["refused_check_ins"]), (409, 1), "sent again");
+    clerk.post(&format!("/desk/bookings/{own}/reinstate"), &[]);
+    clerk.post(&format!("/desk/bookings/{own}/check-in"), &[]);
+    assert!(!waits(), "the desk checked her in");
+    clerk.post(&format!("/desk/bookings/{own}/check-in/undo"), &[]);
+    site.change(|tx| Ok(tx.run("DELETE FROM refused_check_ins", [])?));
+    site.advance(Duration::from_secs(12 * 3_600));
+    let clerk = Clerk::at(&site, &site.desk());
+    assert_eq!(noted("d", &ticket), 422, "half a day later");
+    assert!(clerk.get("/desk").page().contains("Check-in at a kiosk was refused"));
+}
+
+#[test]
 fn the_page_that_a_kiosk_shows_without_a_server_signs_the_guest_out_when_the_server_answers() {
     let site = demo();
     let browser = Browser::open();

@@ -199,3 +199,38 @@ fn a_guest_without_a_waiver_is_led_to_it_and_a_signature_with_a_yes_is_acknowled
     assert!(page.contains("Signed. Because of an answer"), "{page}");
     assert!(!page.contains("/assets/join"), "no script of a form without the form: {page}");
 }
+
+#[test]
+fn a_waiver_that_was_signed_in_error_is_kept_and_counts_no_more() {
+    let site = Site::open_with(on);
+    let (admin, jane) = (demand(&site), site.flyer("jane"));
+    let card = format!("/desk/members/{}/waiver", jane.id);
+    let flies = || {
+        let reply = jane.post("/account/logbook/time/", json!({ "entry_date": site.now(), "time": 1 }));
+        reply.status == 200
+    };
+    put(&site, &jane, &Paper { answer: "y", decision: Some(false), ..GOOD });
+    put(&site, &jane, &GOOD);
+    assert!(flies(), "the later waiver counts");
+    let error = format!("{card}/error");
+    let clerk = Clerk::at(&site, &site.desk());
+    assert_eq!(clerk.post(&error, &[("signature", "2"), ("reason", "her sister's card")]).status, 403);
+    assert_eq!(admin.post(&error, &[("signature", "2"), ("reason", "")]).status, 422);
+    assert_eq!(admin.post(&error, &[("signature", "9"), ("reason", "x")]).status, 404);
+    assert!(flies(), "nothing was marked yet");
+    let done = admin.post(&error, &[("signature", "2"), ("reason", "her sister's card")]);
+    assert_eq!(done.header("location"), Some(&*format!("{card}?done=error")));
+    assert!(!flies(), "the decision on the waiver before counts again");
+    let page = admin.get(&card).page();
+    assert!(page.contains("Signed in error.") && page.contains("her sister&#39;s card"), "{page}");
+    assert_eq!(admin.post(&error, &[("signature", "2"), ("reason", "again")]).status, 303);
+    assert_eq!(site.rows()["waiver_decisions"], 2, "a second mark adds nothing");
+    assert_eq!(site.rows()["waiver_signatures"], 2, "both are kept");
+    // What is marked is decided no more, and a new signature counts.
+    let decide = [("signature", "2"), ("may_fly", "yes"), ("word", "x")];
+    assert_eq!(admin.post(&format!("{card}/decide"), &decide).status, 409);
+    assert_eq!(admin.post(&error, &[("signature", "1"), ("reason", "hers too")]).status, 303);
+    assert!(!flies(), "none is left");
+    put(&site, &jane, &GOOD);
+    assert!(flies());
+}

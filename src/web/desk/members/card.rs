@@ -26,9 +26,10 @@ use crate::web::flights_today::{self, FlightsToday};
 use crate::web::{Frame, form_status, initials, path_id, query_text, show as shown, skipped};
 use askama::Template;
 
-const DONE: [(&str, &str); 17] = [
+const DONE: [(&str, &str); 18] = [
     ("before", "desk.done_before"),
     ("card", "desk.done_card"),
+    ("settled", "card.done_settled"),
     ("no-card", "desk.done_no_card"),
     ("note", "card.done_note"),
     ("edited", "card.done_edited"),

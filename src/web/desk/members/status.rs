@@ -6,7 +6,7 @@ use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::domain::when;
 use crate::http::failure::Failure;
-use crate::i18n::language::Language;
+use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::standing;
@@ -14,6 +14,7 @@ use crate::store::tables::bans;
 use crate::store::tables::bookings;
 use crate::store::tables::cards;
 use crate::store::tables::members::{self, Profile};
+use crate::store::tables::refused_check_ins::{self, RefusedCheckIn};
 
 /// Next levels that are shown, and missing skills that are named for each.
 const LEVELS_SHOWN_MAX: usize = 3;
@@ -35,6 +36,8 @@ pub(crate) struct Status {
     pub(crate) note: String,
     /// Numbers of cards and wristbands.
     pub(crate) cards: Vec<String>,
+    /// Check-ins that a kiosk promised and that were refused: number of the booking, and what happened.
+    pub(crate) refused_check_ins: Vec<(i64, String)>,
 }
 
 /// The next booking from this morning on: the first that is not checked in, else the first of all.
@@ -82,7 +85,25 @@ pub(crate) fn read(
         ban,
         note: members::find_staff_note(tx, member_id)?,
         cards: cards::list(tx, member_id)?,
+        refused_check_ins: list_refused_check_ins(tx, member_id, zone, language)?,
     })
+}
+
+fn list_refused_check_ins(
+    tx: &Read,
+    member_id: i64,
+    zone: &TimeZone,
+    language: Language,
+) -> Result<Vec<(i64, String)>, Failure> {
+    let say = |one: RefusedCheckIn| {
+        // Whoever reads this looks at the booking itself; the code tells a technician more.
+        let text = Text::new("card.check_in_refused")
+            .with("tapped", when::moment(language, zone, one.tapped_at))
+            .with("flight", when::moment(language, zone, one.flight_date))
+            .with("reason", one.reason);
+        (one.booking_id, language.say(&text))
+    };
+    Ok(refused_check_ins::list_open_of_member(tx, member_id)?.into_iter().map(say).collect())
 }
 
 /// See [`NextBooking`].

@@ -9,6 +9,7 @@ use crate::app::waivers::{self as app_waivers, Signing, WORD_CHARS_MAX};
 use crate::app::{self, family, flights};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
+use crate::domain::role::Role;
 use crate::domain::waiver::{Reason, Relation, SigningPlace};
 use crate::domain::when;
 use crate::http::Answer;
@@ -30,10 +31,11 @@ use crate::web::{
 };
 use askama::Template;
 
-const DONE: [(&str, &str); 8] = [
+const DONE: [(&str, &str); 9] = [
     ("before", "desk.done_before"),
     ("signed", "papers.done_signed"),
     ("decided", "papers.done_decided"),
+    ("error", "papers.done_error"),
     ("overridden", "papers.done_overridden"),
     ("emergency", "papers.done_emergency"),
     ("withdrawn", "papers.done_withdrawn"),
@@ -53,6 +55,8 @@ struct Page {
     allowed: Option<String>,
     /// Whether staff may let the member fly without a waiver today.
     may_override: bool,
+    /// Whether the clerk may mark a waiver as signed in error.
+    may_mark_errors: bool,
     kept: String,
     sheet: Option<WaiverForm>,
     papers: Vec<Paper>,
@@ -103,10 +107,7 @@ pub(crate) fn decide(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             form.seen(),
         )
     })?;
-    let signed = site.store.read(|tx| Ok(waivers::find(tx, signature_id)?))?;
-    if signed.is_none_or(|signed| signed.member_id != member_id) {
-        return Err(Failure::not_found());
-    }
+    check_signature(site, member_id, signature_id)?;
     match app::change(site, clerk, call.language(), |cx| app_waivers::decide(cx, signature_id, may_fly, &word, &seen)) {
         Ok(_) => back(member_id, "decided"),
         Err(failure) if !failure.problems().is_empty() => {
@@ -118,6 +119,27 @@ pub(crate) fn decide(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         }
         Err(failure) => Err(failure),
     }
+}
+
+/// `POST /desk/members/{member_id}/waiver/error`: marks a waiver as signed in error.
+pub(crate) fn mark_error(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let member_id = find_id(site, call)?;
+    let (signature_id, reason) =
+        read_form(call, |form| (form.required("signature", fields::id), form.line("reason", WORD_CHARS_MAX)))?;
+    check_signature(site, member_id, signature_id)?;
+    match app::change(site, clerk, call.language(), |cx| app_waivers::mark_error(cx, signature_id, &reason)) {
+        Ok(_) => back(member_id, "error"),
+        Err(failure) if !failure.problems().is_empty() => {
+            page(site, call, clerk, Some((Sent::Error(signature_id), call.say("papers.reason_missing"))))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// 404 unless the waiver is the member's.
+fn check_signature(site: &Site, member_id: i64, signature_id: i64) -> Result<(), Failure> {
+    let signed = site.store.read(|tx| Ok(waivers::find(tx, signature_id)?))?;
+    if signed.is_some_and(|signed| signed.member_id == member_id) { Ok(()) } else { Err(Failure::not_found()) }
 }
 
 /// `POST /desk/members/{member_id}/waiver/override`: lets the member fly today without a waiver.
@@ -206,6 +228,8 @@ enum Sent {
     Emergency(Emergency),
     /// The waiver that is decided on, and the word.
     Decision(i64, String),
+    /// The waiver that is marked as signed in error.
+    Error(i64),
     Guardian(GuardianForm),
     Override,
 }
@@ -215,6 +239,7 @@ enum Sent {
 struct Refused {
     signing: Option<(Signing, String)>,
     decision: Option<(i64, String, String)>,
+    error: Option<(i64, String)>,
     contact: Option<(Emergency, String)>,
     guardian: Option<(GuardianForm, String)>,
     override_problem: Option<String>,
@@ -226,6 +251,7 @@ impl Refused {
         match refused {
             Some((Sent::Signing(sent), problem)) => all.signing = Some((sent, problem)),
             Some((Sent::Decision(signature_id, word), problem)) => all.decision = Some((signature_id, word, problem)),
+            Some((Sent::Error(signature_id), problem)) => all.error = Some((signature_id, problem)),
             Some((Sent::Emergency(sent), problem)) => all.contact = Some((sent, problem)),
             Some((Sent::Guardian(sent), problem)) => all.guardian = Some((sent, problem)),
             Some((Sent::Override, problem)) => all.override_problem = Some(problem),
@@ -246,7 +272,7 @@ struct GuardianForm {
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>) -> Answer {
     let status = form_status(refused.is_some());
-    let Refused { signing, decision, contact, guardian, override_problem } = Refused::of(refused);
+    let Refused { signing, decision, error, contact, guardian, override_problem } = Refused::of(refused);
     let (contact, emergency_problem) = contact.unzip();
     let (added, guardian_problem) = guardian.unzip();
     let member_id = find_id(site, call)?;
@@ -268,6 +294,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>
             && let Some(paper) = papers.iter_mut().find(|paper| paper.signature_id == signature_id)
         {
             (paper.word, paper.problem, paper.is_open) = (word, Some(problem), true);
+        }
+        if let Some((signature_id, problem)) = error
+            && let Some(paper) = papers.iter_mut().find(|paper| paper.signature_id == signature_id)
+        {
+            paper.error_problem = Some(problem);
         }
         let years = site.config.waiver.keep_years;
         let kept = match years {
@@ -304,6 +335,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>
             state,
             allowed,
             may_override,
+            may_mark_errors: clerk.role() == Role::Admin && clerk.id() != member_id,
             kept,
             sheet,
             papers,

@@ -28,6 +28,10 @@ pub(super) struct Paper {
     pub(super) problem: Option<String>,
     /// Whether a decision of the staff is pending.
     pub(super) is_open: bool,
+    /// Whether the waiver was not signed in error.
+    pub(super) counts: bool,
+    /// Why the form that marks it as signed in error was refused.
+    pub(super) error_problem: Option<String>,
 }
 
 /// The signed waivers of a member, the latest first.
@@ -42,8 +46,13 @@ pub(super) fn list(site: &Site, tx: &Read, member_id: i64, language: Language) -
         let mut decisions = Vec::new();
         let decided = waivers::list_decisions(tx, signature_id)?;
         let seen = app_waivers::mark(&decided);
+        let counts = !decided.iter().any(|one| one.in_error);
         for decision in decided {
-            let key = if decision.may_fly { "papers.decided_yes" } else { "papers.decided_no" };
+            let key = match (decision.in_error, decision.may_fly) {
+                (true, _) => "papers.in_error",
+                (false, true) => "papers.decided_yes",
+                (false, false) => "papers.decided_no",
+            };
             let text = Text::new(key)
                 .with("by", members::find_clerk_name(tx, decision.decided_by)?)
                 .with("day", when::moment(language, &zone, decision.decided_at))
@@ -66,6 +75,8 @@ pub(super) fn list(site: &Site, tx: &Read, member_id: i64, language: Language) -
             is_open: !yes.is_empty() && decisions.is_empty(),
             yes,
             decisions,
+            counts,
+            error_problem: None,
         });
     }
     Ok(papers)

@@ -4,14 +4,18 @@ use crate::app::waivers;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
+use crate::store::tables::refused_check_ins::{self, RefusedCheckIn};
 use crate::store::tables::{contact, outbox, payments, skills};
+
+/// Refused check-ins that are listed; the others follow once these are settled.
+const REFUSED_MAX: i64 = 10;
 
 /// A kind of pending work with its count; kinds with none are left out.
 pub(super) struct Task {
     pub tone: &'static str,
     pub text: String,
     /// Path of the page where the work is done.
-    pub path: &'static str,
+    pub path: String,
 }
 
 pub(super) fn list(site: &Site, language: Language) -> Result<Vec<Task>, Failure> {
@@ -32,11 +36,22 @@ pub(super) fn list(site: &Site, language: Language) -> Result<Vec<Task>, Failure
         (unsent, "plain", "desk.waits_unsent", "/desk/messages?box=waiting"),
     ];
     let waits = kinds.into_iter().filter(|(count, ..)| *count > 0);
-    Ok(waits
-        .map(|(count, tone, key, path)| Task {
-            tone,
-            text: language.say(&Text::new(key).with_count("count", count)),
-            path,
-        })
-        .collect())
+    let counted = waits.map(|(count, tone, key, path)| Task {
+        tone,
+        text: language.say(&Text::new(key).with_count("count", count)),
+        path: path.to_owned(),
+    });
+    Ok(refused_check_ins(site, language)?.into_iter().chain(counted).collect())
+}
+
+/// Guests whom a kiosk told that their check-in is noted, and who are not checked in.
+fn refused_check_ins(site: &Site, language: Language) -> Result<Vec<Task>, Failure> {
+    let (zone, waiting) =
+        (site.time_zone()?, site.store.read(|tx| Ok(refused_check_ins::list_open(tx, REFUSED_MAX)?))?);
+    let text = |one: &RefusedCheckIn| {
+        let text = Text::new("desk.waits_check_in").with("name", &one.name).with("clock", zone.clock(one.tapped_at));
+        language.say(&text)
+    };
+    let path = |one: &RefusedCheckIn| format!("/desk/members/{}", one.member_id);
+    Ok(waiting.iter().map(|one| Task { tone: "bad", text: text(one), path: path(one) }).collect())
 }

@@ -1,0 +1,53 @@
+//! Check-ins that a kiosk noted while it could not reach the site, and that the site refused afterwards. The desk settles them.
+
+use crate::store::personal::{OUR_WORD, Rows, Table, not_personal};
+use crate::store::{Read, Write};
+use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] = &[Table::new(
+    "refused_check_ins",
+    "booking_id",
+    &[not_personal("reason", OUR_WORD)],
+    &[Rows::deleted("refused_check_ins", "booking_id IN (SELECT booking_id FROM bookings WHERE member_id = :id)")],
+)];
+
+row! {
+    /// A check-in that waits for the desk.
+    #[derive(Debug)]
+    pub(crate) struct RefusedCheckIn in "r." {
+        pub(crate) booking_id: i64,
+        pub(crate) member_id: i64 = "b.member_id",
+        pub(crate) name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
+        pub(crate) flight_date: i64 = "b.flight_date",
+        /// When the guest tapped it; Unix seconds.
+        pub(crate) tapped_at: i64,
+        /// The code of the refusal.
+        pub(crate) reason: String,
+    }
+}
+
+const OPEN: &str = " FROM refused_check_ins r JOIN bookings b USING (booking_id) JOIN members m USING (member_id)
+      WHERE r.settled_at IS NULL AND b.arrived_at IS NULL";
+
+/// Notes a refusal, once for a booking.
+pub(crate) fn insert(tx: &Write, booking_id: i64, tapped_at: i64, reason: &str) -> Result<usize> {
+    insert!(tx.run, "INSERT OR IGNORE INTO refused_check_ins" { booking_id, tapped_at, reason })
+}
+
+/// The refusals that wait, the oldest first: who was checked in after all waits no more.
+pub(crate) fn list_open(tx: &Read, limit: i64) -> Result<Vec<RefusedCheckIn>> {
+    tx.list(sql!("SELECT ", RefusedCheckIn::COLUMNS, OPEN, " ORDER BY r.tapped_at LIMIT ?1"), [limit])
+}
+
+/// Those of one member.
+pub(crate) fn list_open_of_member(tx: &Read, member_id: i64) -> Result<Vec<RefusedCheckIn>> {
+    let sql = sql!("SELECT ", RefusedCheckIn::COLUMNS, OPEN, " AND b.member_id = ?1 ORDER BY r.tapped_at LIMIT 20");
+    tx.list(sql, [member_id])
+}
+
+/// Marks a refusal as settled. Returns whether it waited.
+pub(crate) fn settle(tx: &Write, booking_id: i64) -> Result<bool> {
+    let sql = sql!("UPDATE refused_check_ins SET settled_at = ?2 WHERE booking_id = ?1 AND settled_at IS NULL");
+    Ok(tx.run(sql, (booking_id, tx.now()))? > 0)
+}
