@@ -190,6 +190,38 @@ if (find && arrivals) {
         else return;
         event.preventDefault();
     });
+    // A card reader types faster than people, and ends with Enter, Tab or nothing. Wherever the cursor is, its reading is searched.
+    const KEY_INTERVAL_MAX = 50, KEYS_MIN = 6, SILENCE = 150;
+    let read = '', last = 0, into = null, before = '', timer;
+    const isReading = () => read.length >= KEYS_MIN && (read.match(/\d/g)?.length >= 4 || read.match(/[&é"'(\-è_çà]/g)?.length >= 4);
+    const take = () => {
+        clearTimeout(timer);
+        const reading = read;
+        read = '';
+        if (into && into !== field) into.value = before;
+        field.value = reading;
+        field.focus();
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+    };
+    addEventListener('keydown', event => {
+        if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.isComposing) return;
+        clearTimeout(timer);
+        const soonAfter = event.timeStamp - last <= KEY_INTERVAL_MAX;
+        last = event.timeStamp;
+        if (event.key.length === 1) {
+            if (!soonAfter || !read) {
+                read = '';
+                into = event.target.matches?.('input, textarea') ? event.target : null;
+                before = into?.value;
+            }
+            read += event.key;
+            timer = setTimeout(() => isReading() && take(), SILENCE);
+        } else if ((event.key === 'Enter' || event.key === 'Tab') && soonAfter && isReading() && !(event.key === 'Enter' && into === field)) {
+            event.preventDefault();
+            event.stopPropagation();
+            take();
+        } else if (event.key !== 'Shift') read = '';
+    }, { capture: true });
     if (field.value) narrow();
 }
 

@@ -110,22 +110,38 @@ if (look && navigator.mediaDevices) {
     });
 }
 
-// A card reader types like a keyboard, but faster, and ends with Enter.
-const card = document.getElementById('card');
-if (card) {
-    /** Most milliseconds between two keys of a reader, and its fewest keys. */
-    const KEY_INTERVAL_MAX = 60, KEYS_MIN = 4;
-    let read = '', last = 0;
-    addEventListener('keydown', event => {
-        const now = event.timeStamp;
-        if (now - last > KEY_INTERVAL_MAX) read = '';
-        last = now;
-        if (event.key.length === 1) read += event.key;
-        if (event.key !== 'Enter' || read.length < KEYS_MIN) return;
-        event.preventDefault();
-        event.stopPropagation();
-        card.elements.card.value = read;
-        card.submit();
+// A reader of cards or codes types like a keyboard. It ends with Enter, with Tab, or with nothing.
+{
+    /** Milliseconds without a key after which a reading is complete, and the fewest keys of a card and of a code. */
+    const SILENCE = 400, KEYS_MIN = 4, CODE_MIN = 20;
+    /** Where nothing else can be typed, every burst of keys is a card. */
+    const card = document.getElementById('card');
+    /** The field that a scanner of codes types into. */
+    const code = document.querySelector('#scan [name=code]');
+    let read = '', timer;
+    const end = () => {
+        clearTimeout(timer);
+        const reading = read;
+        read = '';
+        if (card && reading.length >= KEYS_MIN) {
+            card.elements.card.value = reading;
+            card.submit();
+            return true;
+        }
+        if (code && code.value.length >= CODE_MIN) code.form.requestSubmit();
+        return code && code.value.length >= CODE_MIN;
+    };
+    if (card || code) addEventListener('keydown', event => {
+        if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+        clearTimeout(timer);
+        if (event.key === 'Enter' || event.key === 'Tab') {
+            if (!end()) return;
+            event.preventDefault();
+            event.stopPropagation();
+        } else if (event.key.length === 1) {
+            read += event.key;
+            timer = setTimeout(end, SILENCE);
+        }
     }, { capture: true });
 }
 

@@ -5,6 +5,7 @@ use super::cookie::{self, Cookie};
 use super::counters::Counters;
 use super::session::{new_token, token_hash};
 use super::{pin, sign_in};
+use crate::domain::card;
 use crate::domain::throttle::Rule;
 use crate::http::accept;
 use crate::http::call::{AuthOutcome, Call, PrincipalId};
@@ -188,7 +189,7 @@ pub(crate) fn set_code(tx: &Write, member_id: i64, code: &str) -> Result<(), Fai
 /// Uses up a code that a scanner read, and returns its member. Characters other than digits come from the scanner and are
 /// ignored.
 pub(crate) fn take_code(call: &Call, tx: &Write, read: &str) -> Result<Option<Account>, Failure> {
-    let code: String = read.chars().filter(char::is_ascii_digit).collect();
+    let code = card::digits(read);
     let Some(member_id) = kiosks::take_code(tx, &token_hash(&code))? else {
         call.outcome.set(AuthOutcome::WrongCredentials);
         return Ok(None);

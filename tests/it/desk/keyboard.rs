@@ -293,3 +293,38 @@ fn fingers_hit_the_links_and_buttons_of_the_desk_on_a_tablet() {
         assert_eq!(small, json!([]), "{path}");
     }
 }
+
+#[test]
+fn a_card_is_read_on_today_wherever_the_cursor_is() {
+    let site = super::demo();
+    let jane = site.flyer("jane");
+    let clerk = super::Clerk::at(&site, &site.desk());
+    clerk.post(&format!("/desk/members/{}/card", jane.id), &[("card", "04a23f91")]);
+    let desk = site.desk();
+    let browser = Browser::open();
+    browser.resize(1280, 800, false);
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    browser.wait("return document.activeElement?.id === 'username'");
+    browser.press(&format!("{}{TAB}{PASSWORD}{ENTER}", desk.name));
+    browser.wait("return location.pathname === '/desk' && document.readyState === 'complete'");
+    let read = |place: &str, last: &str| {
+        browser.go(&format!("{}/desk", site.origin()));
+        browser.run("document.querySelector(arguments[0])?.focus()", json!([place]));
+        // A reader's keys: a field that has the cursor gets each, as the browser would enter it.
+        let script = "[...'04a23f91', ...arguments[0] ? [arguments[0]] : []].forEach(key => {
+            const into = document.activeElement, down = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true });
+            if (into.dispatchEvent(down) && into.matches('input') && key.length === 1) into.value += key; })";
+        browser.run(script, json!([last]));
+        browser.wait("return document.querySelector('#found [href*=members]')?.innerText.includes('jane')");
+        assert_eq!(browser.run("return document.getElementById('q').value", json!([])), "04a23f91", "{place} {last}");
+        assert_eq!(browser.path(), "/desk", "nothing was pressed");
+    };
+    for last in ["Enter", "Tab", ""] {
+        for place in ["#nothing", ".days a", "#minutes", "#member"] {
+            read(place, last);
+            assert_eq!(browser.run("return document.getElementById('member').value", json!([])), "", "{place} {last}");
+        }
+    }
+    read("#q", "Tab");
+    read("#q", "");
+}

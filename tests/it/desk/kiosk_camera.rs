@@ -1,8 +1,8 @@
 //! The kiosk's camera, in a real Chromium with a recorded video: a member's code signs in; without a camera the page
 //! says what to do instead.
 
-use super::demo;
 use super::kiosk_screens::{judge, pair};
+use super::{Clerk, demo};
 use crate::harness::{Browser, Site};
 use http::Method;
 use qrcodegen::{QrCode, QrCodeEcc};
@@ -125,4 +125,24 @@ fn without_a_camera_or_when_it_is_refused_the_next_step_is_shown() {
     browser.go(&format!("{}/kiosk/scan", site.origin()));
     browser.press(&format!("{}\u{E007}", made["code"].as_str().unwrap()));
     browser.wait("return location.pathname === '/kiosk/home'");
+}
+
+#[test]
+fn a_reader_may_end_with_enter_with_tab_or_with_nothing_and_type_slowly() {
+    let site = demo();
+    let browser = Browser::open();
+    pair(&site, &browser);
+    let jane = site.flyer("jane");
+    let desk = Clerk::at(&site, &site.desk());
+    desk.post(&format!("/desk/members/{}/card", jane.id), &[("card", "*04a23f91*")]);
+    // Milliseconds between two keys, and the last key.
+    for (interval, last) in [(5, "Enter"), (5, "Tab"), (5, ""), (120, "Tab"), (120, "")] {
+        browser.go(&format!("{}/kiosk", site.origin()));
+        let script = "const [interval, last] = arguments, keys = [...'*04a23f91*', ...last ? [last] : []];
+            keys.forEach((key, at) => setTimeout(() => document.body.dispatchEvent(
+                new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })), at * interval))";
+        browser.run(script, json!([interval, last]));
+        let filled = format!("return document.querySelector('[name=number]')?.value === '{}'", jane.id);
+        browser.wait(&filled);
+    }
 }
