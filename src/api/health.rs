@@ -53,6 +53,7 @@ fn readiness(site: &Site) -> Result<&'static str, Failure> {
     if site.store.writer().hangs_for().is_some() {
         return Err(Failure::disk_hangs().because("a write waits for the disk"));
     }
+    site.store.writer().capture.refusal().map_or(Ok(()), Err)?;
     site.store.read(|tx| Ok(crate::store::tables::tunnels::find_site(tx)?))?;
     Ok(match site.clock.is_suspect() {
         true => "ready; the clock is behind what this file has seen: set it\n",

@@ -8,14 +8,19 @@ use crate::http::field_types::{Count, Line, Name, Named};
 use crate::http::fields;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
-use crate::ops::standby::epoch::{self, EPOCH_MAX};
+use crate::ops::standby::claim::{self, Claim, MARK_CHARS_MAX};
+use crate::ops::standby::epoch::EPOCH_MAX;
 use crate::ops::standby::feed::Feed;
-use crate::ops::standby::protocol::{self, BYTES_HEADER, EPOCH_HEADER, KIND_HEADER, Request, RequestKind};
+use crate::ops::standby::protocol::{self, BYTES_HEADER, EPOCH_HEADER, KIND_HEADER, MARK_HEADER, Request, RequestKind};
 use crate::site::Site;
 use http::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
+use std::net::{IpAddr, SocketAddr};
 
 const LINEAGE_CHARS_MAX: usize = 32;
+const SITE_CHARS_MAX: usize = 64;
+const URL_CHARS_MAX: usize = 300;
+const FOLLOWER_CHARS_MAX: usize = 32;
 
 impl Named for RequestKind {
     const NAMES: &'static [(&'static str, RequestKind)] =
@@ -42,8 +47,8 @@ impl Field for Epoch {
 
 crate::body! {
     pub(crate) struct StandbyRequest {
-        /// `tick`: the tick behind the one that is on the standby's disk; `base`: the copy that ticks go on from; `promoted`: nothing,
-        /// the standby has taken this machine's place.
+        /// `tick`: the tick behind the one that is on the standby's disk; `base`: the copy that ticks go on from; `promoted`: which of
+        /// the two is the main machine now, because the standby was promoted.
         wish: Name<RequestKind>,
         /// The lineage of the copy, in hex, from the base.
         lineage: Option<Line<LINEAGE_CHARS_MAX>>,
@@ -53,24 +58,51 @@ crate::body! {
         offset: Option<Count>,
         /// The highest epoch that the standby knows.
         epoch: Option<Epoch>,
+        /// With `promoted`: what distinguishes two machines that took that epoch independently; the greater one goes on.
+        mark: Option<Line<MARK_CHARS_MAX>>,
+        /// With `promoted`: the address of the machine whose epoch that is.
+        url: Option<Line<URL_CHARS_MAX>>,
+        /// With `promoted`: the id of the site. A machine with another site is not replaced.
+        site: Option<Line<SITE_CHARS_MAX>>,
+        /// The id of the standby: another one is refused while this one follows.
+        follower: Option<Line<FOLLOWER_CHARS_MAX>>,
     }
 }
 
 /// `POST /standby`: the next tick once there is one, within some seconds, or a part of it or of a base. Every request says what
 /// is on the standby's disk: that is how a tick is confirmed.
 pub(crate) fn answer(site: &Site, call: &Call, _: &Standby) -> Answer {
-    let StandbyRequest { wish, lineage, number, offset, epoch } = call.parse_body::<StandbyRequest>()?.finish()?;
+    let StandbyRequest { wish, lineage, number, offset, epoch, mark, url, site: site_id, follower } =
+        call.parse_body::<StandbyRequest>()?.finish()?;
     let count = |given: Option<i64>| given.unwrap_or_default().unsigned_abs();
     let request = Request {
         kind: wish,
         lineage: lineage.unwrap_or_default(),
         number: count(number),
         offset: count(offset),
-        epoch: count(epoch),
+        claim: Claim { epoch: count(epoch), mark: mark.unwrap_or_default() },
+        url: url.and_then(|url| address(&url, call.peer)),
+        site: site_id.unwrap_or_default(),
+        follower: follower.unwrap_or_default(),
+        peer: call.peer.to_string(),
     };
     let answer = site.state::<Feed>().answer(site, &request);
-    let own = epoch::own(&site.config.data).epoch;
-    Ok(written(answer).with_header(HeaderName::from_static(EPOCH_HEADER), own.into()))
+    let (known, _) = claim::known(site);
+    let mark = HeaderValue::from_str(&known.mark).unwrap_or(HeaderValue::from_static(""));
+    let answer = written(answer).with_header(HeaderName::from_static(EPOCH_HEADER), known.epoch.into());
+    Ok(answer.with_header(HeaderName::from_static(MARK_HEADER), mark))
+}
+
+/// The address of a server, as it is reached from here. `None`: the text is none.
+fn address(url: &str, peer: IpAddr) -> Option<String> {
+    let uri: http::Uri = url.parse().ok()?;
+    let (scheme, host) = (uri.scheme_str().filter(|scheme| ["http", "https"].contains(scheme))?, uri.host()?);
+    // A machine without a name of its own calls itself so.
+    if host != "localhost" || peer.is_loopback() {
+        return Some(url.to_owned());
+    }
+    let port = uri.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 });
+    Some(format!("{scheme}://{}", SocketAddr::new(peer, port)))
 }
 
 fn written(reply: protocol::Reply) -> Reply {

@@ -75,7 +75,7 @@ impl Jobs {
             start("reminders", site, jobs::reminders::run_until_stopped)?,
             start("sync", site, jobs::sync::run_until_stopped)?,
             start("fence", site, standby::run_until_stopped)?,
-            start("promoted", site, jobs::standby::tell_until_known)?,
+            start("promoted", site, jobs::standby::ask_former_main)?,
         ];
         let cannot = |e| failed(format!("cannot start a thread: {e}"));
         let replicating = replication::start(site).map_err(cannot)?;

@@ -4,15 +4,16 @@
 use super::acquire::{self, offline};
 use super::owner::become_owner;
 use super::shell::shell_actor;
-use super::{CommandResult, Global, done, failed, holder, refused};
-use crate::jobs::standby::{follow, token_in};
+use super::{CommandError, CommandResult, Global, done, failed, holder, refused};
+use crate::jobs::standby::{Serving, follow, serving, token_in};
 use crate::ops::backup::restore;
 use crate::ops::standby::copy::Trouble;
-use crate::ops::standby::epoch::Main;
+use crate::ops::standby::epoch::{self, Main};
 use crate::ops::standby::promote::{self, Promoted};
 use crate::store::engine::data_dir::{DataDir, LockError};
 use clap::Args;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -31,6 +32,9 @@ pub(super) struct Standby {
 
 #[derive(Args)]
 pub(super) struct Promote {
+    /// Take the place of a machine that has taken this one's, although it serves
+    #[arg(long)]
+    take_over: bool,
     /// Leave the epoch as it is: the partitions that must end with two histories
     #[cfg(debug_assertions)]
     #[arg(long, hide = true)]
@@ -72,6 +76,9 @@ impl Promote {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let (config, data_dir) = offline(global, DataDir::lock)?;
         restore::complete(&data_dir).map_err(|e| failed(format!("an earlier command cannot be finished: {e}")))?;
+        if !self.take_over {
+            ask_others(&config.data)?;
+        }
         #[cfg(debug_assertions)]
         let raises = !self.without_fence;
         #[cfg(not(debug_assertions))]
@@ -84,10 +91,32 @@ impl Promote {
     }
 }
 
+/// Asks the machines that may have taken the place of this one whether they serve.
+fn ask_others(data: &Path) -> Result<(), CommandError> {
+    let Some(fenced) = epoch::fenced(data) else { return Ok(()) };
+    let followed = epoch::own(data).main.map(|main| main.url);
+    let known: BTreeSet<String> = fenced.url.into_iter().chain(followed).collect();
+    for url in known {
+        match serving(&url) {
+            Serving::Yes => {
+                return Err(refused(format!(
+                    "nothing was promoted: this machine was replaced (epoch {}), and the one at {url} serves. People go on \
+                     there. To take its place all the same, with what is on this machine: tunneldesk promote --take-over. That \
+                     machine then writes nothing any more, and what was entered there stays there.",
+                    fenced.claim.epoch
+                )));
+            }
+            Serving::Replaced => tracing::info!(url, "the other machine writes nothing"),
+            Serving::Silent(cause) => tracing::warn!(url, cause, "the other machine does not answer"),
+        }
+    }
+    Ok(())
+}
+
 fn say(promoted: &Promoted, data: &Path) -> CommandResult {
-    let Promoted { epoch, moment, zone, main, erased, not_off_site } = promoted;
+    let Promoted { epoch, moment, zone, other, erased, not_off_site } = promoted;
     let values = json!({ "epoch": epoch, "moment": moment, "shown": moment.map(|moment| zone.rfc3339(moment)),
-                         "zone": zone.name(), "main": main.as_ref().map(|main| &main.url),
+                         "zone": zone.name(), "main": other,
                          "erased_again": erased, "silent": not_off_site });
     let state = moment.map_or_else(
         || "This site is the one that goes on".to_owned(),
@@ -99,11 +128,10 @@ fn say(promoted: &Promoted, data: &Path) -> CommandResult {
             )
         },
     );
-    let told = main.as_ref().map_or_else(String::new, |main| {
+    let told = other.as_ref().map_or_else(String::new, |url| {
         format!(
-            "\nThe machine at {} is told once this one serves, and writes nothing any more then. As long as it cannot be \
-             reached, keep people from it: it cannot know.",
-            main.url
+            "\nThe machine at {url} is told once this one serves, and writes nothing any more then. As long as it cannot be \
+             reached, keep people from it: it cannot know."
         )
     });
     let off_site = not_off_site.as_ref().map_or_else(String::new, |cause| {

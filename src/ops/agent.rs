@@ -16,8 +16,17 @@ pub(crate) fn agent(authority: Option<&[u8]>, named: &str, answer_time_max: Dura
         let certificates: Vec<Certificate<'static>> = items.into_iter().filter_map(certificate).collect();
         tls = tls.root_certs(RootCerts::new_with_certs(&certificates));
     }
+    Ok(built(tls.build(), answer_time_max))
+}
+
+/// A client for a question that carries nothing secret, and whose answer decides nothing alone.
+pub(crate) fn agent_that_trusts_all(answer_time_max: Duration) -> Agent {
+    built(TlsConfig::builder().disable_verification(true).build(), answer_time_max)
+}
+
+fn built(tls: TlsConfig, answer_time_max: Duration) -> Agent {
     let config = Agent::config_builder()
-        .tls_config(tls.build())
+        .tls_config(tls)
         .timeout_connect(Some(CONNECT_TIME_MAX))
         .timeout_global(Some(answer_time_max))
         .http_status_as_error(false)
@@ -25,5 +34,5 @@ pub(crate) fn agent(authority: Option<&[u8]>, named: &str, answer_time_max: Dura
         .max_redirects_will_error(false)
         .proxy(None)
         .user_agent("tunneldesk");
-    Ok(config.build().new_agent())
+    config.build().new_agent()
 }

@@ -8,6 +8,7 @@
 
 mod standby;
 mod state;
+mod takeover;
 
 use state::{Copying, File, PAGES, Pages, Process, State, Without, apply};
 use stateright::{Checker, HasDiscoveries, Model, Property};

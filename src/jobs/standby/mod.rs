@@ -1,20 +1,22 @@
 //! The standby's side of replication: fetches a base, followed by tick after tick; each request names the position that
-//! is on the standby's disk. A promoted machine notifies the one that it replaced.
+//! is on the standby's disk. A promoted machine asks the one that it followed which of the two is the main one.
 
 mod client;
 
 use crate::clock::Clock;
+use crate::keys::{hex, random, unhex};
+use crate::ops::standby::claim;
 use crate::ops::standby::copy::{Copy, Incoming, Trouble, is_promoted};
 use crate::ops::standby::epoch::{self, Main};
 use crate::ops::standby::protocol::Reply;
 use crate::site::Site;
 use crate::store::engine::data_dir::standby_copy;
-use client::PrimaryClient;
+use client::{ANSWER_TIME_MAX, PrimaryClient, Response, TICK_TIME_MAX};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-pub(crate) use client::token_in;
+pub(crate) use client::{Serving, serving, token_in};
 
 /// The pause between two attempts while the primary does not answer.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
@@ -22,13 +24,16 @@ const RETRY_PAUSE: Duration = Duration::from_millis(500);
 const BASE_PAUSE: Duration = Duration::from_millis(500);
 /// The pause before the next request, where there was no new commit.
 const IDLE_PAUSE: Duration = Duration::from_millis(20);
-/// The pause between two attempts to notify the replaced machine.
-const TELL_INTERVAL: Duration = Duration::from_secs(2);
+/// The pause between two questions to the machine that was followed.
+const ASK_INTERVAL: Duration = Duration::from_secs(2);
 /// Seconds between two log lines on the progress.
 const PROGRESS_INTERVAL_SECONDS: i64 = 60;
 /// Seconds between two log lines on the same error.
 const TROUBLE_INTERVAL_SECONDS: i64 = 60;
 
+/// The file with the id of a standby, in hex.
+const ID: &str = "standby.id";
+const ID_BYTES: usize = 16;
 /// The greatest size of a tick, which is kept in memory. Instead of a larger tick, a base is fetched, which is written
 /// to the disk part by part.
 const TICK_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -50,7 +55,7 @@ pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallibl
     if is_promoted(&standby_copy(data)) {
         return Err("a promotion was interrupted here: run `tunneldesk promote` again".to_owned().into());
     }
-    let client = PrimaryClient::new(main)?;
+    let client = PrimaryClient::new(main, &follower_id(data), TICK_TIME_MAX)?;
     let copy = match Copy::open(&standby_copy(data)) {
         Ok(copy) => copy,
         Err(cause) => {
@@ -73,6 +78,19 @@ pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallibl
     }
 }
 
+/// By this id the main machine distinguishes this standby from another one, also after a restart.
+fn follower_id(data: &Path) -> String {
+    let path = data.join(ID);
+    let known = crate::files::read(&path).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    known.filter(|text| unhex(text).is_some_and(|id| id.len() == ID_BYTES)).unwrap_or_else(|| {
+        let id = hex(&random::<ID_BYTES>());
+        if let Err(cause) = crate::files::write(&path, &id) {
+            tracing::warn!(%cause, "cannot write the id of this standby");
+        }
+        id
+    })
+}
+
 impl Follower<'_> {
     /// Fetches the next tick, or a base where no copy can be continued.
     fn round(&mut self) -> Result<(), Trouble> {
@@ -80,16 +98,17 @@ impl Follower<'_> {
         let Some(copy) = &mut self.copy else { return self.fetch_base(known) };
         let (lineage, number) = (copy.lineage().to_owned(), copy.number());
         let response = self.client.tick(&lineage, number, 0, known)?;
-        if response.epoch < known {
-            let cause = format!(
-                "{} is a replaced machine: epoch {known} is in force, and it has {}",
-                self.main.url, response.epoch
-            );
+        let epoch = response.claim.epoch;
+        if epoch < known {
+            let cause =
+                format!("{} is a replaced machine: epoch {known} is in force, and it has {epoch}", self.main.url);
             return Err(cause.into());
         }
-        copy.note_main(response.epoch, self.main).map_err(|e| format!("cannot write the standby's copy: {e}"))?;
+        copy.note_main(epoch, self.main).map_err(|e| format!("cannot write the standby's copy: {e}"))?;
         match response.reply {
             Reply::Replaced => Err(format!("{} was replaced by another machine", self.main.url).into()),
+            Reply::OtherSite => Err(format!("{} has another site", self.main.url).into()),
+            Reply::Taken => Err(self.second().into()),
             Reply::BaseNeeded | Reply::BaseInProgress => self.fetch_base(known),
             Reply::Nothing => {
                 self.log_progress();
@@ -140,6 +159,7 @@ impl Follower<'_> {
             match response.reply {
                 Reply::BaseInProgress if incoming.is_none() => std::thread::sleep(BASE_PAUSE),
                 Reply::Replaced => return Err(format!("{} was replaced by another machine", self.main.url).into()),
+                Reply::Taken => return Err(self.second().into()),
                 Reply::Part { bytes, total } if !bytes.is_empty() => {
                     let (mut base, offset) = match incoming.take() {
                         Some(begun) => begun,
@@ -152,7 +172,7 @@ impl Follower<'_> {
                     let offset = offset + bytes.len() as u64;
                     if offset >= total {
                         self.copy = None;
-                        self.copy = Some(base.finish(response.epoch, self.main)?);
+                        self.copy = Some(base.finish(response.claim.epoch, self.main)?);
                         tracing::info!(bytes = total, "the base is there");
                         return Ok(());
                     }
@@ -161,6 +181,14 @@ impl Follower<'_> {
                 _ => return Err("the base was truncated".to_owned().into()),
             }
         }
+    }
+
+    /// The error where another standby follows.
+    fn second(&self) -> String {
+        format!(
+            "another standby follows {}, and there is one at a time: stop that one, and this one begins by itself",
+            self.main.url
+        )
     }
 
     /// Logs the progress at most once a minute, and after an error.
@@ -185,37 +213,38 @@ impl Follower<'_> {
     }
 }
 
-/// Notifies the machine that this one replaced of the promotion, until that machine knows or the sender of `stop` is
-/// dropped.
-pub(crate) fn tell_until_known(site: &Site, stop: &Receiver<()>) {
+/// Asks the machine that this one followed which of the two is the main one, from the promotion on until the sender of `stop` is
+/// dropped: that machine may come back at any time, and may be promoted too.
+pub(crate) fn ask_former_main(site: &Site, stop: &Receiver<()>) {
+    let Some(main) = epoch::own(&site.config.data).main else { return };
     let mut client: Option<PrimaryClient> = None;
+    let mut logged = String::new();
     loop {
-        let own = epoch::own(&site.config.data);
-        let Some(main) = &own.main else { return };
-        let response = match &mut client {
-            Some(client) => client.promoted(own.epoch),
-            none => PrimaryClient::new(main).and_then(|new| none.insert(new).promoted(own.epoch)),
+        let (claim, url) = claim::known(site);
+        let ask = |client: &PrimaryClient| client.promoted(&site.site_id, &claim, url.as_deref());
+        let response = match &client {
+            Some(client) => ask(client),
+            None => PrimaryClient::new(&main, "", ANSWER_TIME_MAX).and_then(|new| ask(client.insert(new))),
         };
         match response {
-            Ok(response) if response.epoch > own.epoch => {
-                _ = epoch::fence_if_higher(site, response.epoch, "the machine that was followed");
-                return;
+            Ok(Response { reply: Reply::OtherSite, .. }) => log_once(&mut logged, "another site answers there"),
+            Ok(Response { reply, claim }) => {
+                claim::hear_main(site, &claim, reply == Reply::Replaced, &main.url);
+                logged.clear();
             }
-            Ok(response) if response.reply == Reply::Replaced => {
-                tracing::info!(main = main.url, "the replaced machine knows of the promotion");
-                let noted = epoch::change_own(&site.config.data, |own| own.main = None);
-                _ = noted.inspect_err(
-                    |e| tracing::warn!(cause = %e, "cannot note that the replaced machine knows of the promotion"),
-                );
-                site.forget_health();
-                return;
-            }
-            Ok(_) => {}
-            Err(cause) => tracing::debug!(cause, "the replaced machine does not answer"),
+            Err(cause) => log_once(&mut logged, &cause),
         }
-        if stop.recv_timeout(TELL_INTERVAL) != Err(RecvTimeoutError::Timeout) {
+        if stop.recv_timeout(ASK_INTERVAL) != Err(RecvTimeoutError::Timeout) {
             return;
         }
+    }
+}
+
+/// Logs why the machine that was followed says nothing, until another reason comes.
+fn log_once(logged: &mut String, cause: &str) {
+    if logged.is_empty() {
+        tracing::warn!(cause, "the machine that was followed does not answer; it is asked again and again");
+        cause.clone_into(logged);
     }
 }
 
@@ -277,7 +306,7 @@ mod tests {
         let mut base = Incoming::begin(&standby_copy(dir.path()), None).unwrap();
         base.take(&[meta.to_bytes(), vec![7; 4096]].concat()).unwrap();
         let copy = Some(base.finish(0, &main).unwrap());
-        let client = PrimaryClient::new(&main).unwrap();
+        let client = PrimaryClient::new(&main, "", TICK_TIME_MAX).unwrap();
         let clock = Clock::machine(0);
         let mut follower = Follower { data: dir.path(), main: &main, client, clock, copy, logged: (String::new(), 0) };
         assert!(follower.round().is_err());

@@ -5,6 +5,7 @@ use crate::domain::health::{Fact, State};
 use crate::i18n::language::Text;
 use crate::keys::hex;
 use crate::ops::backup::off_site::OffSite;
+use crate::ops::standby::epoch;
 use crate::ops::{audit as walks, backup};
 use crate::site::Site;
 use crate::store::Condition;
@@ -13,7 +14,13 @@ use crate::store::engine::integrity::{self, Verdict};
 use crate::store::tables::{audit, tunnels};
 
 pub(crate) fn store(site: &Site) -> Fact {
-    let trouble = match site.store.writer().condition() {
+    let fenced = epoch::fenced(&site.config.data);
+    let condition = match site.store.writer().condition() {
+        // A machine that was replaced says so while it is stopped too.
+        Condition::Healthy if fenced.is_some() => Condition::Replaced,
+        condition => condition,
+    };
+    let trouble = match condition {
         Condition::Healthy => None,
         Condition::Full => Some(("health.store.full", "health.store.full_next")),
         Condition::Suspect => Some(("health.store.doubted", "health.store.doubted_next")),
@@ -23,7 +30,9 @@ pub(crate) fn store(site: &Site) -> Fact {
         Condition::ReadOnly => Some(("health.store.read_only", "health.store.read_only_next")),
     };
     if let Some((text, next)) = trouble {
-        return Fact::judged("store", State::Alarm, Text::new(text), Text::new(next));
+        let other = fenced.and_then(|fenced| fenced.url).filter(|_| condition == Condition::Replaced);
+        let other = other.map(|url| Text::new("health.store.replaced_by").with("url", url));
+        return Fact::judged("store", State::Alarm, Text::new(text).followed_by(other), Text::new(next));
     }
     if let Some(time) = site.store.writer().hangs_for() {
         let text = Text::new("health.store.hangs").with("seconds", time.as_secs());

@@ -58,7 +58,8 @@ pub fn check(site: &Site, depth: Depth) -> Vec<Fact> {
         version(),
     ];
     site.store.release();
-    facts.into_iter().chain(services::standby(site)).chain(leftovers(&site.config.data)).collect()
+    let at_times = [services::standby(site), services::promotion(site), leftovers(&site.config.data)];
+    facts.into_iter().chain(at_times.into_iter().flatten()).collect()
 }
 
 /// A directory that an interrupted command left. `None`: there is none.

@@ -186,13 +186,22 @@ pub(crate) fn off_site_replication(site: &Site) -> Fact {
     Fact::judged("off_site", state, text, Text::new(next)).with_figure("lag_seconds", status.behind_seconds)
 }
 
-/// How far the standby is behind; on a promoted machine, whether the replaced one knows of it. `None`: there is no standby, and
-/// no machine to tell.
+/// On a promoted machine: whether the replaced one knows of it. `None`: this machine replaced none, or was replaced itself.
+pub(crate) fn promotion(site: &Site) -> Option<Fact> {
+    let data = &site.config.data;
+    let other = epoch::own(data).other.filter(|_| epoch::fenced(data).is_none())?;
+    let text = |key: &'static str| Text::new(key).with("url", &other.url);
+    Some(match other.knows {
+        true => Fact::ok("promotion", text("health.promotion")),
+        false => {
+            let next = Text::new("health.promotion.next");
+            Fact::judged("promotion", State::Warning, text("health.promotion.untold"), next)
+        }
+    })
+}
+
+/// How far the standby is behind. `None`: there is no standby.
 pub(crate) fn standby(site: &Site) -> Option<Fact> {
-    if let Some(main) = epoch::own(&site.config.data).main {
-        let text = Text::new("health.standby.untold").with("url", main.url);
-        return Some(Fact::judged("standby", State::Warning, text, Text::new("health.standby.untold_next")));
-    }
     let status = standby::status(site)?;
     let late = State::above(status.behind_seconds, OFF_SITE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM);
     let (key, state) = match status.is_attached {
@@ -206,11 +215,14 @@ pub(crate) fn standby(site: &Site) -> Option<Fact> {
     };
     let without = without.filter(|_| !status.is_in_step);
     let state = if without.is_some() { State::Alarm } else { state };
+    let state = if status.has_second { state.max(State::Warning) } else { state };
     let text = Text::new(key)
         .with_count("seconds", status.behind_seconds)
         .with("bytes", shown_bytes(status.behind_bytes))
-        .followed_by(without.map(Text::new));
-    let fact = Fact::judged("standby", state, text, Text::new("health.standby.next"));
+        .followed_by(without.map(Text::new))
+        .followed_by(status.has_second.then(|| Text::new("health.standby.second")));
+    let next = if status.has_second { "health.standby.second_next" } else { "health.standby.next" };
+    let fact = Fact::judged("standby", state, text, Text::new(next));
     Some(fact.with_figure("lag_seconds", status.behind_seconds))
 }
 

@@ -1,7 +1,7 @@
 //! The chain of the standby: its base, and the ticks behind it, packed to be sent.
 
 use super::base::{Base, Payload};
-use super::protocol::Reply;
+use super::protocol::{Reply, Request};
 use crate::keys::hex;
 use crate::ops::replication::tick::{self, Tick};
 use crate::site::Site;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// A larger tick is packed in a file.
 const MEMORY_BYTES_MAX: u64 = 1024 * 1024;
+/// A standby that asks nothing for so long has gone, and another one may follow: it asks more often than it waits for a commit.
+const GONE_SECONDS_MIN: i64 = 30;
 const SPOOL: &str = ".standby-tick";
 
 /// The chain of the standby.
@@ -21,8 +23,10 @@ pub(super) struct StandbyChain {
     pub(super) lineage: String,
     wal: WalReader,
     pub(super) is_attached: bool,
-    /// When the standby last requested the base (Unix seconds).
+    /// When the standby last requested the base or a tick (Unix seconds).
     pub(super) requested_at: i64,
+    /// The standby that has requested the base: see [`super::protocol::Request::follower`].
+    pub(super) follower: String,
     /// The number of the last tick that the standby has.
     pub(super) number: u64,
     read: Position,
@@ -52,10 +56,22 @@ impl StandbyChain {
             wal,
             is_attached: false,
             requested_at: site.now(),
+            follower: String::new(),
             number: 0,
             read,
             pending: None,
         })
+    }
+
+    /// Whether another standby than that of the request has requested something a moment ago.
+    pub(super) fn is_of_another(&self, site: &Site, request: &Request) -> bool {
+        let is_other = !self.follower.is_empty() && self.follower != request.follower;
+        is_other && site.now() - self.requested_at < GONE_SECONDS_MIN
+    }
+
+    pub(super) fn note_request(&mut self, site: &Site, request: &Request) {
+        self.requested_at = site.now();
+        request.follower.clone_into(&mut self.follower);
     }
 
     pub(super) fn is_followed(&self, site: &Site) -> bool {

@@ -1,6 +1,7 @@
 //! The epoch of a site: a number that each promotion raises, so that of two machines with the same site the replaced one knows
 //! it. A site that was never promoted has epoch 0.
 
+use super::claim::Claim;
 use crate::keys::{hex, random, unhex};
 use crate::ops::outside::object::{FolderName, Object, SiteId};
 use crate::ops::replication::target::{Target, Written};
@@ -29,20 +30,33 @@ const CLAIMS_MAX: u64 = 100;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Own {
     pub epoch: u64,
-    /// The replaced machine, until it knows of the promotion.
+    /// The machine that this one followed. It is asked from the promotion on, because it may be promoted too.
     #[serde(default)]
     pub main: Option<Main>,
+    /// The machine whose place this one has taken, where its address is known.
+    #[serde(default)]
+    pub other: Option<Other>,
+    /// Random, of the last promotion: the content of the epoch's file (hex).
+    #[serde(default)]
+    pub content: String,
     /// The content of the epoch's file (hex), as long as it could not be written off site.
     #[serde(default)]
     pub unwritten: Option<String>,
 }
 
 impl Own {
-    /// Whether a machine with such an epoch replaces this one. Of two machines that took the same epoch independently, the one
-    /// whose epoch was written off site stays.
-    fn is_replaced_by(&self, epoch: u64) -> bool {
-        epoch > self.epoch || epoch == self.epoch && epoch > 0 && self.unwritten.is_some()
+    pub(crate) fn claim(&self) -> Claim {
+        Claim::of_promotion(self.epoch, self.unwritten.is_none(), &self.content)
     }
+}
+
+/// A machine whose place this one has taken.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Other {
+    /// Like `https://tunnel.example.org`.
+    pub url: String,
+    /// Whether it knows that it was replaced.
+    pub knows: bool,
 }
 
 /// How a standby reaches the machine that it follows.
@@ -58,16 +72,21 @@ pub(crate) struct Main {
 /// Another machine has replaced this one (`replaced.json`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Fenced {
-    pub epoch: u64,
+    #[serde(flatten)]
+    pub claim: Claim,
     /// Unix seconds.
     pub since: i64,
     /// Where the epoch was seen.
     pub by: String,
+    /// The address of the other machine, where it is known.
+    #[serde(default)]
+    pub url: Option<String>,
 }
 
 impl Display for Fenced {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        write!(f, "epoch {} is in force, as {} says", self.epoch, self.by)
+        write!(f, "epoch {} is in force, as {} says", self.claim.epoch, self.by)?;
+        self.url.as_ref().map_or(Ok(()), |url| write!(f, "; the other machine is {url}"))
     }
 }
 
@@ -101,27 +120,23 @@ pub(super) fn content() -> String {
 
 /// Whether the machine of a data directory was replaced.
 pub(crate) fn fenced(data: &Path) -> Option<Fenced> {
-    read::<Fenced>(&data.join(FENCED)).filter(|fenced| own(data).is_replaced_by(fenced.epoch))
+    read::<Fenced>(&data.join(FENCED)).filter(|fenced| fenced.claim > own(data).claim())
 }
 
-/// Refuses writes from now on, also after a restart, if the epoch is higher than this machine's. Returns whether it is.
-pub(crate) fn fence_if_higher(site: &Site, epoch: u64, by: &str) -> bool {
-    let higher = epoch > own(&site.config.data).epoch;
-    if higher {
-        fence(site, epoch, by);
-    }
-    higher
-}
-
-/// Refuses writes from now on, also after a restart.
-pub(super) fn fence(site: &Site, epoch: u64, by: &str) {
+/// Refuses writes from now on, also after a restart. `url`: the address of the other machine.
+pub(super) fn fence(site: &Site, claim: &Claim, by: &str, url: Option<&str>) {
     let data = &site.config.data;
-    let fenced = Fenced { epoch, since: site.now(), by: by.to_owned() };
+    let known = fenced(data);
+    let is_news = known.as_ref().is_none_or(|known| known.claim < *claim || known.url.is_none() && url.is_some());
+    if !is_news {
+        return site.store.writer().monitor.mark_replaced(&by);
+    }
+    let url =
+        url.map(str::to_owned).or(known.filter(|known| known.claim.epoch == claim.epoch).and_then(|known| known.url));
+    let fenced = Fenced { claim: claim.clone(), since: site.now(), by: by.to_owned(), url };
     // Before the file: writes end also where the disk does not take it.
     site.store.writer().monitor.mark_replaced(&fenced);
-    if self::fenced(data).is_none_or(|known| known.epoch < epoch)
-        && let Err(cause) = write(data, FENCED, &fenced)
-    {
+    if let Err(cause) = write(data, FENCED, &fenced) {
         tracing::error!(%cause, "cannot note that another machine has replaced this one");
     }
     site.forget_health();
@@ -273,7 +288,7 @@ pub(super) fn write(dir: &Path, name: &str, value: &impl Serialize) -> io::Resul
 
 /// The epoch for a promotion of this data directory: higher than any that is known here.
 pub(super) fn next(data: &Path, known: u64) -> u64 {
-    let fenced = read::<Fenced>(&data.join(FENCED)).map_or(0, |fenced| fenced.epoch);
+    let fenced = read::<Fenced>(&data.join(FENCED)).map_or(0, |fenced| fenced.claim.epoch);
     own(data).epoch.max(fenced).max(known) + 1
 }
 
@@ -285,6 +300,10 @@ pub(super) fn has_site(data: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn fence_at(epoch: u64) -> Fenced {
+        Fenced { claim: Claim::off_site(epoch), since: 7, by: "a test".to_owned(), url: None }
+    }
 
     #[test]
     fn an_epoch_is_taken_once_and_a_higher_one_is_seen() {
@@ -346,10 +365,10 @@ mod tests {
 
         let data = dir.path();
         let fenced_at = |epoch| {
-            write(data, FENCED, &Fenced { epoch, since: 7, by: "a test".to_owned() }).unwrap();
+            write(data, FENCED, &fence_at(epoch)).unwrap();
             fenced(data).is_some()
         };
-        set_own(data, &Own { epoch: 2, unwritten: Some("b".to_owned()), main: None }).unwrap();
+        set_own(data, &Own { epoch: 2, unwritten: Some("b".to_owned()), ..Own::default() }).unwrap();
         assert_eq!([fenced_at(1), fenced_at(2), fenced_at(3)], [false, true, true]);
         change_own(data, |own| own.unwritten = None).unwrap();
         assert_eq!([fenced_at(1), fenced_at(2), fenced_at(3)], [false, false, true]);
@@ -359,8 +378,8 @@ mod tests {
     fn a_promotion_is_higher_than_all_that_a_directory_knows() {
         let data = tempfile::tempdir().unwrap();
         assert_eq!((own(data.path()), next(data.path(), 0)), (Own::default(), 1));
-        write(data.path(), FENCED, &Fenced { epoch: 4, since: 7, by: "a test".to_owned() }).unwrap();
-        assert_eq!((fenced(data.path()).unwrap().epoch, next(data.path(), 2)), (4, 5));
+        write(data.path(), FENCED, &fence_at(4)).unwrap();
+        assert_eq!((fenced(data.path()).unwrap().claim.epoch, next(data.path(), 2)), (4, 5));
         set_own(data.path(), &Own { epoch: 5, ..Own::default() }).unwrap();
         assert_eq!((fenced(data.path()), next(data.path(), 8)), (None, 9));
     }

@@ -3,7 +3,7 @@
 
 use super::chain::{StandbyChain, part};
 use super::protocol::{Reply, Request, RequestKind};
-use super::{Status, epoch};
+use super::{Status, claim};
 use crate::site::{Site, priority};
 use crate::store::Condition;
 use crate::store::engine::capture::{FollowerKind, Lag};
@@ -17,6 +17,8 @@ const COMMIT_WAIT_MAX: Duration = Duration::from_secs(20);
 const GATHER_TIME: Duration = Duration::from_millis(250);
 /// A base that the standby has not requested for so long is removed, because it takes room on the disk.
 pub(super) const BASE_IDLE_SECONDS_MAX: i64 = 600;
+/// So long a second standby is named after it was refused.
+const REFUSED_NAMED_SECONDS: i64 = 60;
 /// Between the starts of two bases: each copies the whole database, also when it fails, or two machines request one by turns.
 const BASE_INTERVAL_SECONDS: i64 = 30;
 
@@ -32,6 +34,8 @@ pub(crate) struct Feed {
     base_begun: AtomicI64,
     /// Since when no standby follows (Unix seconds); 0: one does.
     away_since: AtomicI64,
+    /// When a second standby was last refused (Unix seconds); 0: never.
+    refused_at: AtomicI64,
 }
 
 #[derive(Default)]
@@ -70,17 +74,39 @@ impl Feed {
             is_in_step: site.store.writer().capture.is_in_step(),
             behind_seconds: since.map_or(0, |since| (site.now() - since).max(0)),
             behind_bytes: bytes,
+            has_second: site.now() - self.refused_at.load(Ordering::Acquire) < REFUSED_NAMED_SECONDS,
         }
+    }
+
+    /// Refuses a standby while another one follows: each would take the chain from the other.
+    fn refuse_second(&self, site: &Site, request: &Request) -> Reply {
+        let before = self.refused_at.swap(site.now(), Ordering::AcqRel);
+        if site.now() - before >= REFUSED_NAMED_SECONDS {
+            tracing::warn!(
+                from = request.peer,
+                "a second standby asks for a copy and is refused: one follows already; stop the one or the other"
+            );
+            site.forget_health();
+        }
+        Reply::Taken
     }
 
     /// The reply to an authenticated request.
     pub(crate) fn answer(&self, site: &Site, request: &Request) -> Reply {
-        let is_replaced = site.store.writer().condition() == Condition::Replaced;
-        if is_replaced || request.epoch > 0 && epoch::fence_if_higher(site, request.epoch, "the standby") {
+        if !request.site.is_empty() && *request.site != *site.site_id {
+            return Reply::OtherSite;
+        }
+        let url = request.url.as_deref();
+        let is_greater =
+            request.claim.epoch > 0 && claim::hear(site, &request.claim, url.unwrap_or("the standby"), url);
+        if is_greater || site.store.writer().condition() == Condition::Replaced {
             return Reply::Replaced;
         }
         match request.kind {
-            RequestKind::Promoted => Reply::Nothing,
+            RequestKind::Promoted => {
+                claim::hear_follower(site, &request.claim, url);
+                Reply::Nothing
+            }
             RequestKind::Base => self.base(site, request),
             RequestKind::Tick => self.tick(site, request),
         }
@@ -91,9 +117,12 @@ impl Feed {
         match &mut *state {
             State::BaseInProgress => return Reply::BaseInProgress,
             State::Chain(chain) if chain.is_followed(site) => {
+                if chain.is_of_another(site, request) {
+                    return self.refuse_second(site, request);
+                }
+                chain.note_request(site, request);
                 let is_this_base = request.offset == 0 || request.lineage == chain.lineage;
                 if let Some(payload) = chain.base.payload.as_ref().filter(|_| is_this_base) {
-                    chain.requested_at = site.now();
                     return part(payload, request.offset);
                 }
                 if request.offset > 0 {
@@ -168,6 +197,10 @@ impl Feed {
             let Some(chain) = chain_of(&mut state, site, request) else {
                 return self.base_needed(site, request, state);
             };
+            if chain.is_of_another(site, request) {
+                return self.refuse_second(site, request);
+            }
+            chain.note_request(site, request);
             if request.offset > 0 {
                 let pending = chain.pending.as_ref().filter(|_| request.number == chain.number);
                 return pending.map_or(Reply::BaseNeeded, |(_, _, payload)| part(payload, request.offset));
@@ -185,7 +218,10 @@ impl Feed {
             return Reply::Nothing;
         }
         let mut state = self.state();
-        let next = chain_of(&mut state, site, request).map(|chain| chain.next(site));
+        let next = chain_of(&mut state, site, request).map(|chain| {
+            chain.note_request(site, request);
+            chain.next(site)
+        });
         match next {
             Some(Ok(said)) => said,
             None => self.base_needed(site, request, state),
@@ -225,14 +261,28 @@ fn chain_of<'s>(state: &'s mut State, site: &Site, request: &Request) -> Option<
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::ops::standby::claim::Claim;
     use crate::ops::tests::new_site;
     use crate::store::engine::data_dir::DataDir;
     use std::time::Instant;
 
+    /// The lineage of another machine's copy.
+    const OTHER: &str = "00";
     const TIME_MAX: Duration = Duration::from_secs(60);
 
     fn request(kind: RequestKind, lineage: &str) -> Request {
-        Request { kind, lineage: lineage.to_owned(), number: 0, offset: 0, epoch: 0 }
+        let follower = if lineage == OTHER { "b" } else { "a" };
+        Request {
+            kind,
+            lineage: lineage.to_owned(),
+            number: 0,
+            offset: 0,
+            claim: Claim::default(),
+            url: None,
+            site: String::new(),
+            follower: follower.to_owned(),
+            peer: "a test".to_owned(),
+        }
     }
 
     /// Requests a base until it is made, and returns its lineage.
@@ -269,13 +319,20 @@ mod tests {
         let said = feed.answer(&site, &request(RequestKind::Tick, &lineage));
         assert!(matches!(said, Reply::Part { .. }), "the record of the copy is the first tick: {said:?}");
         assert!(feed.status(&site).is_attached && !base.exists());
-        for kind in [RequestKind::Tick, RequestKind::Base] {
-            _ = feed.answer(&site, &request(kind, &"0".repeat(32)));
+        feed.base_begun.store(0, Ordering::Release);
+        for (kind, reply) in [(RequestKind::Tick, Reply::BaseNeeded), (RequestKind::Base, Reply::Taken)] {
+            assert_eq!(feed.answer(&site, &request(kind, OTHER)), reply);
             feed.drop_idle(&site, 0);
             assert!(feed.status(&site).is_attached, "another machine ended the chain");
         }
+        assert!(feed.status(&site).has_second);
         site.store.writer().capture.give_up("a test");
         feed.drop_idle(&site, BASE_IDLE_SECONDS_MAX);
         assert!(!feed.status(&site).is_attached, "a chain whose WAL is gone counts as attached");
+        assert_eq!(
+            feed.answer(&site, &request(RequestKind::Base, OTHER)),
+            Reply::BaseInProgress,
+            "the first one is gone"
+        );
     }
 }

@@ -6,6 +6,7 @@
 
 mod base;
 mod chain;
+pub(crate) mod claim;
 pub(crate) mod copy;
 pub(crate) mod epoch;
 pub(crate) mod feed;
@@ -15,6 +16,7 @@ pub(crate) mod protocol;
 use crate::ops::backup::off_site::OffSite;
 use crate::site::Site;
 use crate::store::engine::connection::{KEPT_WAL_PAGES_MIN, WAL_PAGES_MAX};
+use claim::Claim;
 use feed::Feed;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -40,6 +42,8 @@ pub(crate) struct Status {
     /// Seconds since the oldest commit that the standby has not confirmed.
     pub behind_seconds: i64,
     pub behind_bytes: u64,
+    /// Whether a second standby was refused a moment ago.
+    pub has_second: bool,
 }
 
 /// `None`: the settings name no standby, or no server runs.
@@ -93,12 +97,12 @@ fn check_off_site_epoch(site: &Site) {
     if let Some(content) = own.unwritten.filter(|_| epoch::fenced(&site.config.data).is_none()) {
         return match off_site.write_epoch(&site.site_id, own.epoch, &content, epoch::catch_up) {
             Ok(None) => note_written(site, own.epoch),
-            Ok(Some(taken)) => epoch::fence(site, taken, OFF_SITE),
+            Ok(Some(taken)) => epoch::fence(site, &Claim::off_site(taken), OFF_SITE, None),
             Err(cause) => tracing::debug!(cause, "the epoch of the promotion cannot be written off site yet"),
         };
     }
     if let Some(higher) = off_site.find_higher_epoch(&site.site_id, own.epoch) {
-        _ = epoch::fence_if_higher(site, higher, OFF_SITE);
+        _ = claim::hear(site, &Claim::off_site(higher), OFF_SITE, None);
     }
 }
 

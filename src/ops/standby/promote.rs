@@ -2,7 +2,7 @@
 //! refuses all writes once it learns of it.
 
 use super::copy;
-use super::epoch::{self, Main, Own};
+use super::epoch::{self, Other, Own};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Subject};
@@ -24,8 +24,8 @@ pub(crate) struct Promoted {
     pub moment: Option<i64>,
     /// The zone of the site.
     pub zone: TimeZone,
-    /// The replaced machine; `None`: unknown.
-    pub main: Option<Main>,
+    /// The address of the replaced machine; `None`: unknown.
+    pub other: Option<String>,
     /// Members in the copy who had been erased, and are erased again.
     pub erased: usize,
     /// Why the epoch could not be written off site.
@@ -55,7 +55,7 @@ pub(crate) fn run(
         LockError::Unusable(why) => why,
     })?;
     let gone = OffSite::new(config).and_then(|off_site| off_site.list_erased(&site_id).ok()).unwrap_or_default();
-    let Raised { epoch: raised, unwritten, not_off_site } = raise(data_dir, config, &site_id, known, raises);
+    let Raised { epoch: raised, content, unwritten, not_off_site } = raise(data_dir, config, &site_id, known, raises);
     let site = Site::open_copy(&held, Config { data: ready.clone(), ..config.clone() }, Clock::machine(0))?;
     let prepared = prepare(&site, &gone, actor, raised, moment, progress);
     let zone = site.time_zone().unwrap_or(TimeZone::UTC);
@@ -64,15 +64,19 @@ pub(crate) fn run(
     let erased = prepared?;
     drop(held);
     let main = Some(main).filter(|main| !main.url.is_empty());
-    let own = Own { epoch: raised, main: main.clone().filter(|_| raises), unwritten };
+    let replaced = main.as_ref().map(|main| main.url.clone());
+    let other = replaced.clone().filter(|_| raises).map(|url| Other { url, knows: false });
+    let own = Own { epoch: raised, main: main.filter(|_| raises), other, content, unwritten };
     epoch::set_own(data, &own).map_err(|e| format!("cannot note the epoch in {}: {e}", data.display()))?;
     swap_in(data_dir, &ready)?;
-    Ok(Promoted { epoch: raised, moment: Some(moment), zone, main, erased, not_off_site })
+    Ok(Promoted { epoch: raised, moment: Some(moment), zone, other: replaced, erased, not_off_site })
 }
 
 /// The epoch of a promotion.
 struct Raised {
     epoch: u64,
+    /// See [`Own::content`].
+    content: String,
     /// See [`Own::unwritten`].
     unwritten: Option<String>,
     /// See [`Promoted::not_off_site`].
@@ -82,12 +86,15 @@ struct Raised {
 /// Raises the epoch, and writes it off site where the target answers.
 fn raise(data_dir: &DataDir, config: &Config, site_id: &str, known: u64, raises: bool) -> Raised {
     if !raises {
-        return Raised { epoch: known, unwritten: None, not_off_site: None };
+        return Raised { epoch: known, content: String::new(), unwritten: None, not_off_site: None };
     }
     let (next, content) = (epoch::next(data_dir.dir(), known), epoch::content());
     match OffSite::new(config).map(|off_site| off_site.write_epoch(site_id, next, &content, epoch::claim)) {
-        Some(Ok(claimed)) => Raised { epoch: claimed, unwritten: None, not_off_site: None },
-        failed => Raised { epoch: next, unwritten: Some(content), not_off_site: failed.and_then(Result::err) },
+        Some(Ok(claimed)) => Raised { epoch: claimed, content, unwritten: None, not_off_site: None },
+        failed => {
+            let not_off_site = failed.and_then(Result::err);
+            Raised { epoch: next, unwritten: Some(content.clone()), content, not_off_site }
+        }
     }
 }
 
@@ -135,7 +142,7 @@ fn promote_site(
         ));
     }
     let (site, _) = Site::open_or_upgrade(data_dir, config.clone(), Clock::machine(0), progress)?;
-    let Raised { epoch: raised, unwritten, not_off_site } = raise(data_dir, config, &site.site_id, 0, raises);
+    let Raised { epoch: raised, content, unwritten, not_off_site } = raise(data_dir, config, &site.site_id, 0, raises);
     let written = site.store.write(site.now(), |tx| {
         let detail = Detail::none().number("epoch", raised.cast_signed());
         audit::insert(tx, actor, "site.promoted", &Subject::Site, &detail)?;
@@ -146,8 +153,11 @@ fn promote_site(
     site.close();
     written.map_err(|e| format!("the site takes no writes: {e}"))?;
     // A machine that an earlier promotion replaced may not know of that yet.
-    let main = epoch::own(data).main;
-    let own = Own { epoch: raised, main: main.clone(), unwritten };
+    let Own { main, other, .. } = epoch::own(data);
+    let url = epoch::fenced(data).and_then(|fenced| fenced.url);
+    let url = url.or(other.map(|other| other.url)).or(main.as_ref().map(|main| main.url.clone()));
+    let other = url.clone().map(|url| Other { url, knows: false });
+    let own = Own { epoch: raised, main, other, content, unwritten };
     epoch::set_own(data, &own).map_err(|e| format!("cannot note the epoch in {}: {e}", data.display()))?;
-    Ok(Promoted { epoch: raised, moment: None, zone, main, erased: 0, not_off_site })
+    Ok(Promoted { epoch: raised, moment: None, zone, other: url, erased: 0, not_off_site })
 }

@@ -1,9 +1,12 @@
 //! The requests of a standby and their replies, as both machines know them.
 
+use super::claim::Claim;
+
 /// The header with the kind of a reply.
 pub(crate) const KIND_HEADER: &str = "x-standby";
-/// The header with the epoch of the machine that replies.
+/// The headers with the greatest claim that the machine knows which replies.
 pub(crate) const EPOCH_HEADER: &str = "x-standby-epoch";
+pub(crate) const MARK_HEADER: &str = "x-standby-mark";
 /// The header with the size of the whole tick or base.
 pub(crate) const BYTES_HEADER: &str = "x-standby-bytes";
 
@@ -14,7 +17,7 @@ pub(crate) enum RequestKind {
     Base,
     /// The next tick, from an offset on.
     Tick,
-    /// Nothing: the standby was promoted.
+    /// Which of the two is the main machine: the standby was promoted.
     Promoted,
 }
 
@@ -26,14 +29,26 @@ pub(crate) struct Request {
     /// The number of the last tick on the standby's disk.
     pub number: u64,
     pub offset: u64,
-    /// The highest epoch that the standby knows.
-    pub epoch: u64,
+    /// The greatest claim that the standby knows.
+    pub claim: Claim,
+    /// The address of the machine that has that claim, where the standby was promoted.
+    pub url: Option<String>,
+    /// The id of the standby's site; empty: an earlier version sends none.
+    pub site: String,
+    /// The id of the standby, by which another one is known; empty: an earlier version sends none.
+    pub follower: String,
+    /// The address of the standby, for the log.
+    pub peer: String,
 }
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Reply {
     /// This machine was replaced.
     Replaced,
+    /// This machine has another site.
+    OtherSite,
+    /// Another standby follows, and there is one at a time.
+    Taken,
     /// The standby's copy cannot be continued.
     BaseNeeded,
     /// The base is being made.
@@ -54,6 +69,8 @@ impl Reply {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Reply::Replaced => "replaced",
+            Reply::OtherSite => "other-site",
+            Reply::Taken => "taken",
             Reply::BaseNeeded => "base-needed",
             Reply::BaseInProgress => "base-under-way",
             Reply::Nothing => "nothing",
@@ -64,8 +81,8 @@ impl Reply {
     /// A reply as it was received. `None`: the kind is unknown, or the size is missing.
     pub(crate) fn parse(kind: &str, bytes: Vec<u8>, total: Option<u64>) -> Option<Reply> {
         let part = total.map(|total| Reply::Part { bytes, total });
-        let all =
-            [Some(Reply::Replaced), Some(Reply::BaseNeeded), Some(Reply::BaseInProgress), Some(Reply::Nothing), part];
-        all.into_iter().flatten().find(|reply| reply.kind() == kind)
+        let bare =
+            [Reply::Replaced, Reply::OtherSite, Reply::Taken, Reply::BaseNeeded, Reply::BaseInProgress, Reply::Nothing];
+        bare.into_iter().chain(part).find(|reply| reply.kind() == kind)
     }
 }

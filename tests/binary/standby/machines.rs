@@ -107,17 +107,28 @@ pub struct Relay {
     state: Arc<State>,
 }
 
-#[derive(Default)]
 struct State {
+    target: Mutex<SocketAddr>,
     is_cut: AtomicBool,
     has_ended: AtomicBool,
     open: Mutex<Vec<TcpStream>>,
 }
 
+impl State {
+    fn to(target: SocketAddr) -> State {
+        State {
+            target: Mutex::new(target),
+            is_cut: AtomicBool::default(),
+            has_ended: AtomicBool::default(),
+            open: Mutex::default(),
+        }
+    }
+}
+
 impl Relay {
     pub fn to(target: SocketAddr) -> Relay {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (address, state) = (listener.local_addr().unwrap(), Arc::new(State::default()));
+        let (address, state) = (listener.local_addr().unwrap(), Arc::new(State::to(target)));
         let shared = state.clone();
         std::thread::spawn(move || {
             for come in listener.incoming() {
@@ -125,7 +136,7 @@ impl Relay {
                     return;
                 }
                 let (Ok(come), false) = (come, shared.is_cut.load(Ordering::SeqCst)) else { continue };
-                let Ok(there) = TcpStream::connect(target) else { continue };
+                let Ok(there) = TcpStream::connect(*shared.target.lock().unwrap()) else { continue };
                 let mut open = shared.open.lock().unwrap();
                 for (from, to) in [(&come, &there), (&there, &come)] {
                     let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
@@ -144,6 +155,11 @@ impl Relay {
     pub fn cut(&self) {
         self.state.is_cut.store(true, Ordering::SeqCst);
         self.state.open.lock().unwrap().drain(..).for_each(|one| _ = one.shutdown(Shutdown::Both));
+    }
+
+    /// Leads to another address from now on.
+    pub fn lead_to(&self, target: SocketAddr) {
+        *self.state.target.lock().unwrap() = target;
     }
 
     pub fn heal(&self) {

@@ -160,12 +160,14 @@ fn with_refuse_nothing_is_written_without_the_standby() {
     };
     let refused = write("alone").refused(503);
     assert_eq!(refused["code"], "standby_away", "{refused}");
+    let ready = || server.get(&Caller::Anyone, "/readyz");
+    assert_eq!(ready().refused(503)["code"], "standby_away");
     let (state, said) = standby_fact(&main);
     assert_eq!(state, "alarm", "{said}");
     let second = Desk::empty();
     let mut follower = Follower::start(&second, server.address, &token);
     wait_until_in_step(&main);
-    assert_eq!(write("with it").status, 201);
+    assert_eq!((write("with it").status, ready().status), (201, 200));
     follower.kill();
     // The first write is written, but no standby confirms it, so its answer is 503. All later writes are refused and
     // not written.
@@ -195,6 +197,24 @@ fn the_replaced_machine_is_told_although_promote_was_typed_twice() {
     let new = second.serve();
     until("the old machine to stop writing", || (old.get(&Caller::Anyone, "/readyz").status == 503).then_some(()));
     assert_eq!(new.get(&Caller::Anyone, "/readyz").status, 200);
+}
+
+#[test]
+fn a_second_standby_is_refused_and_both_sides_say_so() {
+    let token = Token::new();
+    let main = main_machine(1, &token, "false");
+    let server = main.serve();
+    let (second, third) = (Desk::empty(), Desk::empty());
+    let mut follower = Follower::start(&second, server.address, &token);
+    wait_until_in_step(&main);
+    let mut late = Follower::start(&third, server.address, &token);
+    until("a refusal", || late.log().contains("another standby follows").then_some(()));
+    until("a word of the main machine", || standby_fact(&main).1.contains("A second machine asks").then_some(()));
+    assert_eq!(standby_fact(&main).0, "warning");
+    assert!(server.log.so_far().iter().any(|line| line.contains("a second standby asks for a copy and is refused")));
+    assert_eq!(server.figure("tunneldesk_standby_behind_bytes"), 0);
+    late.kill();
+    follower.kill();
 }
 
 #[test]

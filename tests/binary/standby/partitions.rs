@@ -64,14 +64,21 @@ fn partition(random: &mut Random) {
     assert_eq!(promoted["epoch"], 1, "{promoted}");
     let new = second.serve();
     assert_eq!([write(&old, &oracle), write(&new, &oracle)], [201, 201]);
-    let said = second.fact("standby").unwrap().1;
-    assert!(said.contains("may not know"), "{said}");
+    let (state, said) = second.fact("promotion").unwrap();
+    assert!(state == "warning" && said.contains("may not know"), "{state}: {said}");
     if random.below(2) == 0 {
         std::thread::sleep(Duration::from_millis(random.below(1_500)));
     }
     relay.heal();
     check_loser(&main, old, &new, &oracle, random.below(2) == 0);
-    until("the new machine to know that the old one knows", || second.fact("standby").is_none().then_some(()));
+    until_loser_is_known(&second);
+}
+
+/// Waits until the machine that goes on says that the other one knows.
+fn until_loser_is_known(winner: &Desk) {
+    until("the new machine to know that the old one knows", || {
+        winner.fact("promotion").filter(|(state, said)| state == "ok" && said.contains("which knows it"))
+    });
 }
 
 #[test]
@@ -80,6 +87,112 @@ fn of_two_machines_with_one_site_the_replaced_one_stops_writing_once_they_meet()
     for round in 1..=campaign("TUNNELDESK_PARTITIONS").unwrap_or(PARTITIONS) {
         partition(&mut random);
         println!("partition {round} ended with one history that goes on");
+    }
+}
+
+/// Which machine is promoted. The second one followed the first one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Turn {
+    First,
+    Second,
+}
+
+/// Promotes two machines by turns, each as the doctor of the replaced one advises, or both while the network is cut.
+fn promoted_by_turns(turns: &[Turn], is_cut: bool) {
+    let token = Token::new();
+    let first = main_machine(1, &token, "false");
+    let mut oracle = Oracle::new(1);
+    let old = first.serve();
+    oracle.sign_in(&old);
+    let (second, relay) = (Desk::empty(), Relay::to(old.address));
+    let mut follower = Follower::start(&second, relay.address, &token);
+    wait_until_in_step(&first);
+    follower.kill();
+    if is_cut {
+        relay.cut();
+    }
+    let mut pair = Pair { desks: [&first, &second], servers: [Some(old), None], relay: &relay };
+    for (number, turn) in turns.iter().enumerate() {
+        let is_replaced = number > 0 && !is_cut && turns[number - 1] != *turn;
+        pair.promote(*turn as usize, is_replaced);
+        if !is_cut {
+            pair.meet(*turn as usize, &oracle);
+        }
+    }
+    if is_cut {
+        assert_eq!(pair.write(&oracle), [201, 201], "{turns:?}");
+        relay.heal();
+        let loser = until("one machine to stop writing", || pair.write(&oracle).iter().position(|said| *said == 503));
+        pair.meet(1 - loser, &oracle);
+        // The doctor of the loser advises its promotion.
+        pair.promote(loser, true);
+        pair.meet(loser, &oracle);
+    }
+}
+
+/// Two machines with one site. The second one reaches the first through a relay.
+struct Pair<'p> {
+    desks: [&'p Desk; 2],
+    servers: [Option<Server>; 2],
+    relay: &'p Relay,
+}
+
+impl Pair<'_> {
+    fn server(&self, number: usize) -> &Server {
+        self.servers[number].as_ref().unwrap()
+    }
+
+    fn write(&self, oracle: &Oracle) -> [u16; 2] {
+        [0, 1].map(|number| write(self.server(number), oracle))
+    }
+
+    /// Promotes a machine and starts it. One that was replaced asks the other one first.
+    fn promote(&mut self, number: usize, is_replaced: bool) {
+        let desk = self.desks[number];
+        self.servers[number] = None;
+        if is_replaced {
+            let said = desk.fact("store").unwrap().1;
+            assert!(said.contains("Another machine has taken") && said.contains("http://"), "{said}");
+            let refused = desk.run(&["promote"]).trouble(1);
+            assert!(refused.contains("--take-over") && refused.contains("http://"), "{refused}");
+            desk.run(&["promote", "--take-over"]).done();
+        } else {
+            desk.run(&["promote"]).done();
+        }
+        let server = desk.serve();
+        if number == Turn::First as usize {
+            self.relay.lead_to(server.address);
+        }
+        self.servers[number] = Some(server);
+    }
+
+    /// Asserts that one machine goes on, that the other one refuses writes, and that both say so.
+    fn meet(&self, winner: usize, oracle: &Oracle) {
+        let (new, old) = (self.server(winner), self.server(1 - winner));
+        until("the replaced machine to stop writing", || (write(old, oracle) == 503).then_some(()));
+        let (state, said) = self.desks[1 - winner].fact("store").unwrap();
+        assert!(state == "alarm" && said.contains("Another machine has taken"), "{said}");
+        until_loser_is_known(self.desks[winner]);
+        let says = |server: &Server, what: &str| server.log.so_far().iter().any(|line| line.contains(what));
+        assert!(says(old, "another machine has taken this one's place"));
+        assert!(says(new, "the replaced machine knows of the promotion"));
+        assert_eq!(write(new, oracle), 201);
+    }
+}
+
+#[test]
+fn machines_that_are_promoted_by_turns_leave_one_that_writes_and_both_say_so() {
+    use Turn::{First, Second};
+    for turns in [&[Second, First][..], &[Second, First, Second]] {
+        promoted_by_turns(turns, false);
+    }
+}
+
+#[test]
+fn machines_that_are_both_promoted_while_they_are_cut_off_leave_one_that_writes_and_both_say_so() {
+    use Turn::{First, Second};
+    for turns in [[Second, First], [First, Second]] {
+        promoted_by_turns(&turns, true);
     }
 }
 
