@@ -15,7 +15,7 @@ CREATE TABLE site (
     key_check        BLOB    NOT NULL,               -- sealed by the site key: a file beside the wrong key is noticed at once
     clock_high_water INTEGER NOT NULL,               -- the latest moment this file has seen; time never goes back behind it
     created_at       INTEGER NOT NULL
-, sealed_hash_key BLOB, catalogue_digest BLOB, audit_seq INTEGER NOT NULL DEFAULT 0, audit_hash BLOB, version TEXT NOT NULL DEFAULT '') STRICT;
+, sealed_hash_key BLOB, catalogue_digest BLOB, audit_seq INTEGER NOT NULL DEFAULT 0, audit_hash BLOB, version TEXT NOT NULL DEFAULT '', audit_mark BLOB) STRICT;
 
 CREATE TABLE members (
     member_id           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -58,7 +58,7 @@ CREATE TABLE sessions (
     seen_at      INTEGER NOT NULL,                   -- to within a twenty-fourth of idle_seconds
     idle_seconds INTEGER NOT NULL,
     ends_at      INTEGER NOT NULL
-, proven_at INTEGER NOT NULL DEFAULT 0, parked_at INTEGER, pin_misses INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+, proven_at INTEGER NOT NULL DEFAULT 0, parked_at INTEGER, pin_misses INTEGER NOT NULL DEFAULT 0, bound BLOB) STRICT, WITHOUT ROWID;
 
 CREATE TABLE throttles (
     throttle_key BLOB    PRIMARY KEY,
@@ -129,7 +129,7 @@ CREATE TABLE booking_tokens (
     booking_id INTEGER REFERENCES bookings,
     created_at INTEGER NOT NULL,
     ends_at    INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, bound BLOB) STRICT, WITHOUT ROWID;
 
 CREATE TABLE history (
     seq        INTEGER PRIMARY KEY AUTOINCREMENT,    -- only grows, without gaps
@@ -494,7 +494,7 @@ CREATE TABLE kiosks (
     paired_at  INTEGER NOT NULL,
     used_at    INTEGER NOT NULL,                     -- the latest sign-in there
     revoked_at INTEGER
-) STRICT;
+, bound BLOB) STRICT;
 
 CREATE TABLE kiosk_pairings (
     code_hash BLOB    PRIMARY KEY,                   -- keyed: eight digits could all be tried

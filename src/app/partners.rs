@@ -214,7 +214,7 @@ fn add_networks(cx: &Change, partner_id: i64, terms: &Terms) -> Result<(), Failu
 }
 
 fn add_secret(cx: &Change, partner_id: i64) -> Result<String, Failure> {
-    let (secret, sealed) = new_secret(&cx.site.keys);
-    partners::insert_secret(cx.tx, partner_id, &sealed)?;
+    let secret = new_secret();
+    partners::insert_secret(cx.tx, &cx.site.keys, partner_id, secret.as_bytes())?;
     Ok(secret)
 }

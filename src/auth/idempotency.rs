@@ -7,7 +7,7 @@ use crate::http::call::{AuthOutcome, Call, IdempotentRequest, PrincipalId};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
-use crate::keys::Purpose;
+use crate::keys::{Purpose, columns};
 use crate::log;
 use crate::site::Site;
 use crate::store::tables::replays::{self, StoredReply};
@@ -73,7 +73,7 @@ fn run_in_transaction(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(
     let reply = effect(tx)?;
     // A delayed attempt was not read, so its repeat is one more attempt.
     let answer = match request.keeps_answer.get() && call.outcome.get() != AuthOutcome::Delayed {
-        true => site.keys.seal(Purpose::Answer, &written(&reply)),
+        true => site.keys.seal(&columns::ANSWER.at([(&request.replay_key).into()]), &written(&reply)),
         false => Vec::new(),
     };
     let (body_digest, token_hash) = (request.body_digest, request.token_hash.get());
@@ -123,7 +123,7 @@ fn find_stored(site: &Site, tx: &Read, request: &IdempotentRequest) -> Result<Op
     {
         return Ok(None);
     }
-    let plain = site.keys.unseal(Purpose::Answer, &found.answer);
+    let plain = site.keys.unseal(&columns::ANSWER.at([(&request.replay_key).into()]), &found.answer);
     let plain = plain.ok_or_else(|| Failure::broken().because("a stored answer is not sealed by this site's key"))?;
     let reply = read(&plain).ok_or_else(|| Failure::broken().because("a stored answer cannot be read"))?;
     request.is_stored.set(true);

@@ -9,7 +9,7 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply::Reply;
 use crate::i18n::language::Text;
-use crate::keys::{Keys, Purpose, hex, hmac_sha256, random, unhex};
+use crate::keys::{Purpose, hex, hmac_sha256, random, unhex};
 use crate::log;
 use crate::site::Site;
 use crate::store::tables::partners::{self, Secret};
@@ -54,11 +54,9 @@ impl Partner {
     }
 }
 
-/// A new secret, and its sealed form for the database. The HMAC key is the secret as text: 64 ASCII characters.
-pub(crate) fn new_secret(keys: &Keys) -> (String, Vec<u8>) {
-    let secret = hex(&random::<SECRET_BYTES>());
-    let sealed = keys.seal(Purpose::PartnerSecret, secret.as_bytes());
-    (secret, sealed)
+/// A new secret. The HMAC key is the secret as text: 64 ASCII characters.
+pub(crate) fn new_secret() -> String {
+    hex(&random::<SECRET_BYTES>())
 }
 
 /// Checks the signature, then the address, then the rate limit, then (of a strict partner, and where the whole request is
@@ -177,7 +175,7 @@ fn unsigned(
 
 /// The common mistake that explains a wrong digest.
 fn mistake(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> Option<&'static str> {
-    let key = site.keys.unseal_partner_secret(&secret.sealed)?;
+    let key = secret.open(&site.keys)?;
     let made_of = |key: &[u8], parts: &[&[u8]]| bool::from(hmac_sha256(key, parts).ct_eq(digest));
     let decoded = std::str::from_utf8(&key).ok().and_then(unhex).unwrap_or_default();
     let timestamp = call.header(TIMESTAMP).unwrap_or_default();
@@ -200,8 +198,8 @@ fn mistake(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> Opti
 
 /// The digest that this body needs, in lowercase hex. A strict partner signs the time before the body. `None`: the secret is
 /// damaged.
-pub(crate) fn expected(site: &Site, sealed: &[u8], timestamp: Option<&str>, body: &[u8]) -> Option<String> {
-    let key = site.keys.unseal_partner_secret(sealed)?;
+pub(crate) fn expected(site: &Site, secret: &Secret, timestamp: Option<&str>, body: &[u8]) -> Option<String> {
+    let key = secret.open(&site.keys)?;
     Some(hex(&match timestamp {
         Some(timestamp) => hmac_sha256(&key, &[timestamp.as_bytes(), b".", body]),
         None => hmac_sha256(&key, &[body]),
@@ -243,7 +241,7 @@ fn signed_before_body(call: &Call, strict: bool) -> Vec<String> {
 
 /// Compares in constant time. Of an empty body the digest of zero bytes and of `{}` are right: both are in use.
 fn is_signed(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> bool {
-    let Some(key) = site.keys.unseal_partner_secret(&secret.sealed) else {
+    let Some(key) = secret.open(&site.keys) else {
         let partner = secret.partner.partner_id;
         if let Some(left_out) = log::due(("damaged secret", partner)) {
             tracing::error!(partner, left_out, "a secret of this partner is damaged; rotate it");

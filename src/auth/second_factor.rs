@@ -12,7 +12,7 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::Named;
 use crate::i18n::language::Language;
-use crate::keys::{Purpose, random};
+use crate::keys::{Place, Purpose, columns, random};
 use crate::site::Site;
 use crate::store::tables::members::Account;
 use crate::store::tables::outbox::Channel;
@@ -173,7 +173,8 @@ fn prove_by_authenticator(
     factor: &Factor,
     code: &str,
 ) -> Result<bool, Failure> {
-    let secret = unseal(site, factor.sealed.as_deref())?;
+    let place = columns::SECOND_FACTOR.at([member_id.into()]);
+    let secret = unseal(site, &place, factor.sealed.as_deref())?;
     let Some(step) = totp::matching_step(&secret, code, tx.now(), factor.last_step) else { return Ok(false) };
     second_factors::set_last_step(tx, member_id, step)?;
     Ok(true)
@@ -200,7 +201,7 @@ pub(crate) fn new_secret() -> Secret {
 /// Stores a new secret until its first code comes. The secret replaces an older one that waited; a factor that is on stays
 /// on.
 pub(crate) fn begin_setup(site: &Site, tx: &Write, member_id: i64, secret: &Secret) -> Result<(), Failure> {
-    let sealed = site.keys.seal(Purpose::SecondFactor, secret);
+    let sealed = site.keys.seal(&columns::PENDING_FACTOR.at([member_id.into()]), secret);
     second_factors::set_pending(tx, member_id, &sealed, tx.now() + PENDING_SECONDS)?;
     Ok(())
 }
@@ -208,7 +209,8 @@ pub(crate) fn begin_setup(site: &Site, tx: &Write, member_id: i64, secret: &Secr
 /// The secret that waits for its first code.
 pub(crate) fn find_pending(site: &Site, tx: &Read, member_id: i64) -> Result<Option<Vec<u8>>, Failure> {
     let sealed = second_factors::find(tx, member_id, site.now())?.sealed_pending;
-    sealed.map(|sealed| unseal(site, Some(&sealed))).transpose()
+    let place = columns::PENDING_FACTOR.at([member_id.into()]);
+    sealed.map(|sealed| unseal(site, &place, Some(&sealed))).transpose()
 }
 
 /// Turns the authenticator on, where the code is one of the waiting secret. `None`: no secret waits.
@@ -218,10 +220,11 @@ pub(crate) fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str)
     if site.clock.is_suspect() {
         return Ok(Some(Proof::ClockSuspect));
     }
-    let secret = unseal(site, Some(&pending))?;
+    let secret = unseal(site, &columns::PENDING_FACTOR.at([member_id.into()]), Some(&pending))?;
     let code: String = typed.split_whitespace().collect();
     let Some(step) = totp::matching_step(&secret, &code, tx.now(), 0) else { return Ok(Some(Proof::Wrong)) };
-    second_factors::confirm_pending(tx, member_id, step)?;
+    let sealed = site.keys.seal(&columns::SECOND_FACTOR.at([member_id.into()]), &secret);
+    second_factors::confirm_pending(tx, member_id, &sealed, step)?;
     Ok(Some(Proof::Right(SecondFactorPassed(()))))
 }
 
@@ -262,7 +265,7 @@ fn hash(site: &Site, member_id: i64, code: &str) -> [u8; 32] {
     site.keys.hash(Purpose::RecoveryCode, &[&member_id.to_be_bytes(), code.as_bytes()])
 }
 
-fn unseal(site: &Site, sealed: Option<&[u8]>) -> Result<Vec<u8>, Failure> {
-    let plain = sealed.and_then(|sealed| site.keys.unseal(Purpose::SecondFactor, sealed));
+fn unseal(site: &Site, place: &Place, sealed: Option<&[u8]>) -> Result<Vec<u8>, Failure> {
+    let plain = sealed.and_then(|sealed| site.keys.unseal(place, sealed));
     plain.ok_or_else(|| Failure::broken().because("a second factor is not sealed by this site's key"))
 }

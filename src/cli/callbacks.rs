@@ -7,7 +7,7 @@ use crate::app::{self, RankedActor};
 use crate::domain::payment::{Decision, Price};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
-use crate::keys::Purpose;
+use crate::keys::columns;
 use crate::site::Site;
 use crate::store::tables::callbacks::{self, Sender, StoredCallback};
 use crate::store::tables::payments::{self, Payment};
@@ -115,7 +115,10 @@ fn show(site: &Site, callback_id: i64) -> CommandResult {
     let event = site.store.read(|tx| Ok(callbacks::find(tx, callback_id)?))?;
     let missing = || refused(format!("there is no event {callback_id}: `tunneldesk callbacks list` numbers them"));
     let event = event.ok_or_else(missing)?;
-    let raw = site.keys.unseal(Purpose::Callback, &event.sealed);
+    let raw = match event.sealed.is_empty() {
+        true => Some(Vec::new()),
+        false => site.keys.unseal(&columns::CALLBACK.at([callback_id.into()]), &event.sealed),
+    };
     let raw = raw.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let mut values = event.value();
     values["raw"] = json!(raw);

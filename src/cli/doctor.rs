@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::health::{self, Fact, State};
+use crate::ops::audit_end;
 use crate::ops::health::{Depth, check, check_closed, leftovers, title};
 use crate::site::Site;
 use crate::store::engine::alarm;
@@ -120,6 +121,7 @@ fn note(site: &Shell) -> Result<(), CommandError> {
     for kind in [alarm::Kind::LostLog, alarm::Kind::Changed, alarm::Kind::Corrected].into_iter().filter(stands) {
         site.store.write(site.now(), |tx| site.record(tx, "alarm.noted", &Subject::Site, &Detail::none()))?;
         alarm::clear(&site.config.data, kind);
+        audit_end::forget(&site.config.data);
         site.forget_health();
     }
     Ok(())

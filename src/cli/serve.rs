@@ -70,6 +70,7 @@ impl Jobs {
         let until_dropped = vec![
             start("check", site, jobs::check_database)?,
             start("scrub", site, jobs::scrub::run_until_stopped)?,
+            start("audit end", site, crate::ops::audit_end::keep_until_stopped)?,
             start("purge", site, jobs::purge_until_stopped)?,
             start("backup", site, crate::ops::backup::run_until_stopped)?,
             start("reminders", site, jobs::reminders::run_until_stopped)?,

@@ -10,7 +10,6 @@ use crate::domain::password::{self, Cost};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
-use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::{members, partners, sessions, tunnels};
@@ -134,10 +133,9 @@ fn gather(site: &Site, mut secrets: Secrets) -> Result<Option<Facts>, Failure> {
         let hash = members::find_account_by_id(tx, SYNC)?.and_then(|account| account.password_hash);
         let session = sessions::find(tx, &token_hash(&secrets.sync_token), now)?;
         let session = session.filter(|session| session.role == Role::Sync && !session.banned);
-        let partner = partners::list_secrets(tx, Some(&secrets.partner.client_id), now)?.into_iter().any(|secret| {
-            let unsealed = site.keys.unseal(Purpose::PartnerSecret, &secret.sealed);
-            unsealed.as_deref() == Some(secrets.partner.secret.as_bytes())
-        });
+        let partner = partners::list_secrets(tx, Some(&secrets.partner.client_id), now)?
+            .into_iter()
+            .any(|secret| secret.open(&site.keys).as_deref() == Some(secrets.partner.secret.as_bytes()));
         Ok((hash, session.is_some(), partner, list_members(tx)?, tunnels::find(tx, site.tunnel_id)?))
     })?;
     let (hash, session_in_force, partner_in_force, members, tunnel) = read;

@@ -131,6 +131,10 @@ fn is_hash_of(phc: &str, secret: &str, memory: &mut Vec<Block>) -> Option<bool> 
     let parsed = PasswordHash::new(phc).ok()?;
     let (salt, expected) = (parsed.salt.as_ref()?, parsed.hash.as_ref()?);
     let params = Params::try_from(&parsed).ok()?;
+    // Ours have none. The crate would take both from the stored string, where whoever wrote it may have put anything.
+    if !params.data().is_empty() || !params.keyid().is_empty() {
+        return None;
+    }
     memory.resize(params.block_count(), Block::default());
     let algorithm = Algorithm::try_from(parsed.algorithm.as_str()).ok()?;
     let argon2 = Argon2::new(algorithm, parsed.version?.try_into().ok()?, params);
@@ -228,5 +232,20 @@ mod tests {
             check(password, &nobody).unwrap();
             assert_eq!(check(password, &JANE).unwrap_err().key(), "field.password_weak", "{password}");
         }
+    }
+
+    #[test]
+    fn a_hash_that_says_what_it_is_associated_with_opens_nothing() {
+        let phc = hash("four dry socks", Cost::SMALL);
+        assert!(verify("four dry socks", Some(&phc), Cost::SMALL));
+        let argon2 = |params| Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+        let mut params = argon2::ParamsBuilder::new();
+        params.m_cost(32).t_cost(1).p_cost(1).data(argon2::AssociatedData::new(b"owner").unwrap());
+        let (salt, mut digest) = ([7; SALT_BYTES], [0; HASH_BYTES]);
+        argon2(params.build().unwrap()).hash_password_into(b"four dry socks", &salt, &mut digest).unwrap();
+        let base64 = |bytes: &[u8]| base64::Engine::encode(&STANDARD_NO_PAD, bytes);
+        let own =
+            format!("$argon2id$v=19$m=32,t=1,p=1,data={}${}${}", base64(b"owner"), base64(&salt), base64(&digest));
+        assert!(!verify("four dry socks", Some(&own), Cost::SMALL));
     }
 }

@@ -9,6 +9,10 @@
 //! The key file is `site.key` beside the database, readable by its owner alone. Without it, partner secrets, stored answers
 //! and PINs of the database are lost, so both are backed up together.
 
+mod place;
+
+pub use place::{Part, Place, SealedColumn, columns};
+
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
@@ -118,6 +122,22 @@ pub struct ChainKey {
     pub plain_end: Option<Head>,
 }
 
+impl ChainKey {
+    /// The keyed hash that binds a value to its row: a row of the same table with another number, or another table, has
+    /// another hash. The key is that of the audit log, which no row of the database has and which outlives a rotation.
+    pub(crate) fn binding(&self, what: &str, row: &[Part], value: &[u8]) -> Hash {
+        let mut mac = new_hmac(&hmac_sha256(&self.secret, &[b"tunneldesk binding"]));
+        let mut add = |part: &[u8]| {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        };
+        add(what.as_bytes());
+        row.iter().for_each(|part| add(&part.bytes()));
+        add(value);
+        mac.finalize().into_bytes().into()
+    }
+}
+
 /// The keys beside the database.
 pub struct Keys {
     site: [u8; KEY_BYTES],
@@ -125,7 +145,7 @@ pub struct Keys {
     id: [u8; KEY_ID_BYTES],
     /// `None` where the key file is older than the chain's key.
     chain: Option<ChainKey>,
-    /// The cache of partner secrets, by their sealed form.
+    /// The cache of partner secrets, by their sealed form and place.
     opened: Mutex<HashMap<Vec<u8>, Vec<u8>>>,
 }
 
@@ -196,9 +216,15 @@ impl Keys {
         Some(Keys { hashes: key.try_into().ok()?, ..self })
     }
 
+    /// Sets the key of the keyed hashes as a database has it; `None`: the key is damaged.
+    pub(crate) fn with_sealed_hash_key(self, sealed: &[u8]) -> Option<Keys> {
+        let key = self.unseal(&columns::HASH_KEY.at([]), sealed)?;
+        self.with_hash_key(&key)
+    }
+
     /// The key of the keyed hashes, sealed.
     pub(crate) fn sealed_hash_key(&self) -> Vec<u8> {
-        self.seal(Purpose::HashKey, &self.hashes)
+        self.seal(&columns::HASH_KEY.at([]), &self.hashes)
     }
 
     /// A new site key, in a new file, with the same keys for the keyed hashes and the audit log.
@@ -218,35 +244,38 @@ impl Keys {
         mac.finalize().into_bytes().into()
     }
 
-    /// Encrypts a value (XChaCha20-Poly1305). The result is key id, nonce and ciphertext.
-    pub fn seal(&self, purpose: Purpose, plain: &[u8]) -> Vec<u8> {
+    /// Encrypts a value for its place (XChaCha20-Poly1305). The result is key id, nonce and ciphertext.
+    pub fn seal(&self, place: &Place, plain: &[u8]) -> Vec<u8> {
         let nonce = random::<NONCE_BYTES>();
-        let payload = Payload { msg: plain, aad: &self.id };
-        let sealed = self.cipher(purpose).encrypt(&XNonce::from(nonce), payload).expect("memory can be encrypted");
+        let payload = Payload { msg: plain, aad: &place.associated_data(&self.id) };
+        let sealed =
+            self.cipher(place.purpose).encrypt(&XNonce::from(nonce), payload).expect("memory can be encrypted");
         [&self.id[..], &nonce, &sealed].concat()
     }
 
-    /// Decrypts a sealed value. `None`: the key or purpose is another, or the value was changed.
-    pub fn unseal(&self, purpose: Purpose, sealed: &[u8]) -> Option<Vec<u8>> {
+    /// Decrypts a sealed value. `None`: the key or the place is another, or the value was changed.
+    pub fn unseal(&self, place: &Place, sealed: &[u8]) -> Option<Vec<u8>> {
         let (id, rest) = sealed.split_at_checked(KEY_ID_BYTES)?;
         let (nonce, ciphertext) = rest.split_at_checked(NONCE_BYTES)?;
         let nonce: [u8; NONCE_BYTES] = nonce.try_into().ok()?;
-        self.cipher(purpose).decrypt(&XNonce::from(nonce), Payload { msg: ciphertext, aad: id }).ok()
+        let payload = Payload { msg: ciphertext, aad: &place.associated_data(id) };
+        self.cipher(place.purpose).decrypt(&XNonce::from(nonce), payload).ok()
     }
 
     /// Decrypts a partner's secret, with a cache, because each request of the partner needs it. The caller checks in the
     /// database whether the secret is in force.
-    pub(crate) fn unseal_partner_secret(&self, sealed: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn unseal_partner_secret(&self, place: &Place, sealed: &[u8]) -> Option<Vec<u8>> {
         let opened = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(secret) = opened().get(sealed) {
+        let known = place.associated_data(sealed);
+        if let Some(secret) = opened().get(&known) {
             return Some(secret.clone());
         }
-        let secret = self.unseal(Purpose::PartnerSecret, sealed)?;
+        let secret = self.unseal(place, sealed)?;
         let mut opened = opened();
         if opened.len() >= OPENED_MAX {
             opened.clear();
         }
-        opened.insert(sealed.to_owned(), secret.clone());
+        opened.insert(known, secret.clone());
         Some(secret)
     }
 
@@ -313,88 +342,4 @@ pub fn unhex(text: &str) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sealed_values_open_with_their_key_and_purpose_only() {
-        let keys = Keys::from_bytes([7; 32]);
-        let sealed = keys.seal(Purpose::PartnerSecret, b"secret");
-        assert_eq!(keys.unseal(Purpose::PartnerSecret, &sealed).unwrap(), b"secret");
-        assert!(keys.unseal(Purpose::Answer, &sealed).is_none());
-        assert!(Keys::from_bytes([8; 32]).unseal(Purpose::PartnerSecret, &sealed).is_none());
-        for place in 0..sealed.len() {
-            let mut changed = sealed.clone();
-            changed[place] ^= 1;
-            assert!(keys.unseal(Purpose::PartnerSecret, &changed).is_none(), "byte {place}");
-        }
-        assert!(keys.unseal(Purpose::PartnerSecret, b"short").is_none());
-    }
-
-    #[test]
-    fn a_key_file_reads_as_written_with_and_without_a_chain_key() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("site.key");
-        let end = Head { seq: 70_000, hash: [9; 32] };
-        let old = || Keys::from_bytes([7; 32]);
-        for keys in [old(), old().with_chain_key(None), old().with_chain_key(Some(end))] {
-            keys.write(&path).unwrap();
-            let read = Keys::open(&path).unwrap();
-            assert!(read.site == keys.site && read.chain == keys.chain);
-            let next = dir.path().join("next");
-            let anew = keys.create_next(&next).unwrap();
-            assert!(anew.site != keys.site && anew.chain == keys.chain);
-            std::fs::remove_file(next).unwrap();
-            std::fs::remove_file(&path).unwrap();
-        }
-        for line in ["audit-log", "audit-log 77", "audit 77", "audit-log 77 x 99"] {
-            let line = line.replace("77", &"77".repeat(32)).replace("99", &"99".repeat(32));
-            let line = if line.len() == 74 { line[..60].to_owned() } else { line };
-            old().write(&path).unwrap();
-            std::fs::write(&path, format!("{}\n{line}\n", "07".repeat(32))).unwrap();
-            assert!(Keys::open(&path).err().unwrap().contains("second line"), "{line}");
-            std::fs::remove_file(&path).unwrap();
-        }
-    }
-
-    #[test]
-    fn a_partner_secret_is_decrypted_from_the_cache_too_and_a_changed_one_never() {
-        let keys = Keys::from_bytes([7; 32]);
-        for n in 0..=OPENED_MAX {
-            let secret = format!("secret {n}");
-            let mut sealed = keys.seal(Purpose::PartnerSecret, secret.as_bytes());
-            assert_eq!(keys.unseal_partner_secret(&sealed).unwrap(), secret.as_bytes());
-            assert_eq!(keys.unseal_partner_secret(&sealed).unwrap(), secret.as_bytes());
-            sealed[KEY_ID_BYTES] ^= 1;
-            assert!(keys.unseal_partner_secret(&sealed).is_none());
-        }
-        assert!(keys.opened.lock().unwrap().len() <= OPENED_MAX);
-        assert!(keys.unseal_partner_secret(&keys.seal(Purpose::Answer, b"secret")).is_none());
-    }
-
-    #[test]
-    fn keyed_hashes_differ_by_parts_and_purpose() {
-        let keys = Keys::from_bytes([7; 32]);
-        assert_ne!(keys.hash(Purpose::Pin, &[b"ab", b"c"]), keys.hash(Purpose::Pin, &[b"a", b"bc"]));
-        assert_ne!(keys.hash(Purpose::Pin, &[b"a"]), keys.hash(Purpose::Throttle, &[b"a"]));
-    }
-
-    #[test]
-    fn partner_digests_match_the_published_vectors() {
-        for (body, digest) in [
-            ("", "c9d012234073d5d59abfecded311a546c5d2801482505a44e7842ab13ea92fae"),
-            ("{}", "67925189f2b49ab6a748937776bb1b6610bc92b0c419a2c090f10a73d8eb7676"),
-            (r#"{"email":"a@example.com"}"#, "0d27e235404fc5872e697d5f943180b80f8b0b519b89c149f0f5ad572037bf5d"),
-            (r#"{"limit":10,"offset":0}"#, "309042b1fdb688e9d4935db0c14de10cb4b051b91ef9dba5626460cc076d5f9d"),
-        ] {
-            assert_eq!(hex(&hmac_sha256(b"partner-secret", &[body.as_bytes()])), digest, "{body}");
-        }
-    }
-
-    #[test]
-    fn hex_goes_both_ways_in_either_case() {
-        assert_eq!(unhex("00FFa0").unwrap(), [0, 255, 160]);
-        assert_eq!(hex(&[0, 255, 160]), "00ffa0");
-        assert!(unhex("0").is_none() && unhex("zz").is_none());
-    }
-}
+mod tests;

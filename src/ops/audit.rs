@@ -1,15 +1,15 @@
 //! Verification of the audit log: walks the hash chain from its first row to its end, and compares it with its witnesses: the
-//! site's own row, the key file, and the manifests of the backups.
+//! site's own row with its mark, the key file, the file with the log's end, and the manifests of the backups.
 
 use super::backup::backup_store::Backup;
 use super::backup::{Progress, local_store};
-use super::on_demand;
+use super::{audit_end, on_demand};
 use crate::domain::audit::{self, Actor, ChainKey, Detail, Hash, Head, Subject};
 use crate::http::failure::Failure;
 use crate::keys::hex;
 use crate::ops::backup::off_site::OffSite;
 use crate::site::Site;
-use crate::store::tables::audit::{HashedRow, head, insert, list_after, list_returns};
+use crate::store::tables::audit::{HashedRow, head, insert, is_end_marked, list_after, list_returns};
 use serde::Serialize;
 use std::fmt;
 
@@ -131,7 +131,7 @@ impl fmt::Display for Break {
 
 /// Verifies the whole log. `progress` gets rows done and in all.
 pub fn walk(site: &Site, progress: &mut Progress) -> Result<Walk, Failure> {
-    let end = read(site, |tx| Ok(head(tx)?))?;
+    let (end, is_marked) = read(site, |tx| Ok((head(tx)?, is_end_marked(tx)?)))?;
     let mut witnesses = Witnesses::gather(site)?;
     let key = site.store.chain_key();
     let mut chain = Chain { key, seq: 0, hash: audit::genesis(&site.site_id) };
@@ -152,7 +152,12 @@ pub fn walk(site: &Site, progress: &mut Progress) -> Result<Walk, Failure> {
     }
     let broken = broken.or_else(|| (chain.hash != end.hash).then_some(Break::EndDiffers { row: end.seq }));
     let broken = match broken {
+        None if !is_marked => Some(Break::EndDiffers { row: end.seq }),
         None => beyond(site, end)?.or_else(|| witnesses.left_over(end.seq)),
+        broken => broken,
+    };
+    let broken = match broken {
+        None => read(site, |tx| audit_end::judge(tx, &site.config.data))?,
         broken => broken,
     };
     Ok(Walk { rows: chain.seq, head: hex(&chain.hash), witnesses: witnesses.agreed, broken })

@@ -2,22 +2,26 @@
 
 use super::backup::upgrade::{self, Upgraded};
 use super::backup::{Progress, restore, rollback};
-use super::{levels, rotation};
+use super::{audit_end, levels, rotation};
 use crate::clock::{Clock, Jump};
 use crate::config::Config;
 use crate::domain::audit::Head;
-use crate::keys::{Keys, Purpose, hex, random};
+use crate::keys::{Keys, columns, hex, random};
 use crate::ops::erasure;
 use crate::site::Site;
 use crate::store::engine::alarm;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::migrate::{self, Older};
 use crate::store::engine::{hot_journal, integrity};
+use crate::store::queries::sealed;
 use crate::store::tables::{audit, tunnels};
-use crate::store::{Condition, Store};
+use crate::store::{Condition, Store, Write};
 
 /// The text that is sealed in every database, to check that the key file belongs to it.
 const KEY_CHECK: &[u8] = b"this is the key";
+
+/// The schema from which on values are bound to their rows.
+const BOUND_SINCE: i64 = 54;
 
 /// A lost log covers less time than this.
 const LOST_SECONDS_MAX: i64 = 86_400;
@@ -62,13 +66,14 @@ impl Site {
         let row = tunnels::SiteRow {
             site_id: hex(&random::<16>()),
             tunnel_id: identity.tunnel_id,
-            key_check: keys.seal(Purpose::KeyCheck, KEY_CHECK),
+            key_check: keys.seal(&columns::KEY_CHECK.at([]), KEY_CHECK),
             sealed_hash_key: Some(keys.sealed_hash_key()),
             clock_high_water: clock.now(),
         };
         let written = store.write(clock.now(), |tx| {
             tunnels::insert(tx, &tunnel)?;
             tunnels::insert_site(tx, &row)?;
+            audit::mark_end(tx)?;
             tunnels::set_version(tx, crate::VERSION)?;
             levels::remember(tx, config.catalogue)
         });
@@ -98,10 +103,10 @@ impl Site {
         let Some(older) = prepare(data_dir)? else {
             return Site::open_prepared(data_dir, config, clock, progress).map(|site| (site, None));
         };
-        let keys = rotation::fitting(data_dir, Keys::open(&data_dir.key())?, &older.key_check)?;
+        rotation::fitting(data_dir, Keys::open(&data_dir.key())?, &older.key_check)?;
         clock.remember(older.clock_high_water);
-        let upgraded = upgrade::run(data_dir, &older, &clock, progress)?;
-        let site = Site::open_current(data_dir, config, clock, keys)?;
+        let upgraded = upgrade::run(data_dir, &older, &clock, &binding(data_dir), progress)?;
+        let site = Site::open_current(data_dir, config, clock, Keys::open(&data_dir.key())?)?;
         rollback::record_late(&site, &upgraded)?;
         site.erase_again(progress);
         Ok((site, Some(upgraded)))
@@ -128,12 +133,12 @@ impl Site {
     /// Opens a copy. Its original is kept, so that an upgrade needs no backup.
     pub(crate) fn open_copy(data_dir: &DataDir, config: Config, clock: Clock) -> Result<Site, String> {
         integrity::recover(&data_dir.database())?;
-        let keys = Keys::open(&data_dir.key())?;
         if let Some(older) = migrate::older(data_dir)? {
             rotation::fitting(data_dir, Keys::open(&data_dir.key())?, &older.key_check)?;
-            migrate::upgrade(data_dir)?;
+            migrate::upgrade(data_dir, &binding(data_dir))?;
         }
-        Site::open_current(data_dir, config, clock, keys)
+        // The upgrade may have added a key to the file.
+        Site::open_current(data_dir, config, clock, Keys::open(&data_dir.key())?)
     }
 
     fn open_current(data_dir: &DataDir, config: Config, clock: Clock, keys: Keys) -> Result<Site, String> {
@@ -147,6 +152,8 @@ impl Site {
         store.set_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(latest_moment(data_dir, row.clock_high_water));
+        // Before the first write, which marks the end that it leaves.
+        audit_end::report(&store, data_dir.dir());
         levels::follow(&store, clock.now(), config.catalogue);
         record_version(&store, clock.now());
         store.release();
@@ -178,6 +185,7 @@ impl Site {
     /// Checkpoints the WAL. A database that takes no writes, or whose disk cannot be trusted, is left unchanged.
     pub fn close(&self) {
         self.store.release();
+        audit_end::keep(self);
         integrity::remember(&self.store);
         if !matches!(self.store.writer().condition(), Condition::Healthy | Condition::Full) {
             return;
@@ -185,6 +193,26 @@ impl Site {
         if let Err(e) = self.store.truncate_wal() {
             tracing::warn!(cause = %e, "the write-ahead log was not emptied; the next start does that");
         }
+    }
+}
+
+/// Binds the values of a file from before they were bound to their rows. The key file gets the key that binds them, where it
+/// has none.
+fn binding(data_dir: &DataDir) -> impl Fn(&Write, i64) -> Result<(), String> {
+    |tx, before| {
+        if before >= BOUND_SINCE {
+            return Ok(());
+        }
+        let failed = |e| format!("its secrets cannot be bound to their rows: {e}");
+        let keys = Keys::open(&data_dir.key())?;
+        let keys = match keys.chain_key() {
+            Some(_) => keys,
+            None => {
+                let head = audit::head(tx).map_err(failed)?;
+                rotation::begin_chain(data_dir, keys, Some(head).filter(|head| head.seq > 0))?
+            }
+        };
+        sealed::bind_all(&tx.with_key(keys.chain_key()), &keys).map_err(failed)
     }
 }
 
@@ -245,7 +273,7 @@ pub(crate) fn follow_jump(site: &Site) {
 
 /// Whether these keys belong to a database with this key check.
 pub(crate) fn fits(keys: &Keys, key_check: &[u8]) -> bool {
-    keys.unseal(Purpose::KeyCheck, key_check).as_deref() == Some(KEY_CHECK)
+    keys.unseal(&columns::KEY_CHECK.at([]), key_check).as_deref() == Some(KEY_CHECK)
 }
 
 /// Records the version of this program in the database, unless it cannot be written now.
@@ -279,7 +307,6 @@ fn open_hash_key(store: &Store, now: i64, keys: Keys, row: &tunnels::SiteRow) ->
         let written = store.write(now, |tx| Ok(tunnels::set_hash_key(tx, &keys.sealed_hash_key())?));
         return written.map(|_| keys).map_err(|e| format!("cannot write the key of the keyed hashes: {e}"));
     };
-    let key = keys.unseal(Purpose::HashKey, sealed);
-    key.and_then(|key| keys.with_hash_key(&key))
+    keys.with_sealed_hash_key(sealed)
         .ok_or_else(|| "the key of the keyed hashes is damaged: restore a backup".to_owned())
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub mod audit;
+pub(crate) mod audit_end;
 pub(crate) mod backup;
 pub(crate) mod erasure;
 pub(crate) mod footprint;

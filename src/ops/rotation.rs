@@ -9,7 +9,7 @@ use crate::keys::{self, Keys};
 use crate::ops::lifecycle::fits;
 use crate::site::Site;
 use crate::store::engine::data_dir::DataDir;
-use crate::store::queries::sealed::{COLUMNS, Resealed};
+use crate::store::queries::sealed::{self, Resealed};
 use crate::store::tables::audit;
 use std::path::PathBuf;
 
@@ -86,12 +86,7 @@ impl Site {
     /// Seals everything with the new keys, in one transaction.
     fn reseal(&self, next: &Keys, actor: &Actor) -> Result<Resealed, String> {
         let done = self.store.write(self.now(), |tx| {
-            let mut sum = Resealed::default();
-            for column in COLUMNS {
-                let anew = |old: &[u8]| Some(next.seal(column.purpose, &self.keys.unseal(column.purpose, old)?));
-                let one = column.reseal(tx, anew)?;
-                (sum.values, sum.damaged) = (sum.values + one.values, sum.damaged + one.damaged);
-            }
+            let sum = sealed::reseal_all(tx, &self.keys, next)?;
             let detail = Detail::none().number("values", sum.values as i64).number("damaged", sum.damaged as i64);
             audit::insert(tx, actor, "key.rotated", &Subject::Site, &detail)?;
             Ok(sum)
@@ -105,7 +100,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::config::Config;
-    use crate::keys::Purpose;
+    use crate::keys::{Purpose, columns};
     use crate::ops::lifecycle::Identity;
     use crate::store::tables::{partners, second_factors};
 
@@ -116,11 +111,13 @@ mod tests {
         let site = Site::create(data_dir, Config::defaults(), Clock::frozen(1_000_000), &identity).unwrap();
         let change = |tx: &crate::store::Write| {
             let partner_id = partners::insert(tx, "client", "Partner", false, None)?;
-            partners::insert_secret(tx, partner_id, &site.keys.seal(Purpose::PartnerSecret, SECRET))?;
-            partners::insert_secret(tx, partner_id, b"damaged long ago")?;
+            partners::insert_secret(tx, &site.keys, partner_id, SECRET)?;
+            let damaged = partners::insert_secret(tx, &site.keys, partner_id, SECRET)?;
+            tx.run("UPDATE partner_secrets SET sealed = x'00' WHERE secret_id = ?1", [damaged])?;
             let new = crate::store::tables::members::NewMember { username: "jane", ..Default::default() };
             let member_id = crate::store::tables::members::insert(tx, &new)?;
-            Ok(second_factors::set_pending(tx, member_id, &site.keys.seal(Purpose::SecondFactor, SECRET), 2_000_000)?)
+            let sealed = site.keys.seal(&columns::PENDING_FACTOR.at([member_id.into()]), SECRET);
+            Ok(second_factors::set_pending(tx, member_id, &sealed, 2_000_000)?)
         };
         site.store.write(site.now(), change).unwrap();
         site
@@ -134,11 +131,12 @@ mod tests {
     fn check(site: &Site, pin: [u8; 32]) {
         let found = site.store.read(|tx| {
             let secrets = partners::list_secrets(tx, Some("client"), site.now())?;
-            Ok((secrets[0].sealed.clone(), second_factors::find(tx, 1, site.now())?.sealed_pending.unwrap()))
+            Ok((secrets[0].open(&site.keys), second_factors::find(tx, 1, site.now())?.sealed_pending.unwrap()))
         });
         let (secret, factor) = found.unwrap();
-        assert_eq!(site.keys.unseal(Purpose::PartnerSecret, &secret).as_deref(), Some(SECRET));
-        assert_eq!(site.keys.unseal(Purpose::SecondFactor, &factor).as_deref(), Some(SECRET));
+        assert_eq!(secret.as_deref(), Some(SECRET));
+        let place = columns::PENDING_FACTOR.at([1.into()]);
+        assert_eq!(site.keys.unseal(&place, &factor).as_deref(), Some(SECRET));
         assert_eq!(site.keys.hash(Purpose::Pin, &[b"123456"]), pin);
     }
 

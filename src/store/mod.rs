@@ -160,7 +160,7 @@ impl Store {
             self.reader.replace(Some(self.readers.take()?));
         }
         let reader = self.reader.borrow();
-        let answer = question(&Read::of(reader.as_ref().expect("it was taken").conn()));
+        let answer = question(&Read::of(reader.as_ref().expect("it was taken").conn(), self.chain_key()));
         answer.inspect_err(|failure| {
             if failure.disk_fault() == Some(DiskFault::Unreadable) {
                 reader.as_ref().expect("it was taken").distrust();
@@ -189,7 +189,7 @@ impl Store {
         self.settle()?;
         let mut queued = false;
         let in_transaction = |conn: &WithStatements| {
-            let tx = Write { read: Read::of(conn), now, chain_key: self.chain_key(), queued: Cell::new(false) };
+            let tx = Write { read: Read::of(conn, self.chain_key()), now, queued: Cell::new(false) };
             let value = change(&tx)?;
             queued = tx.queued.get();
             Ok(value)

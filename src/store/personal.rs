@@ -3,7 +3,7 @@
 //! by these declarations. A test walks the schema: it fails on a column without a declaration, and on a declaration
 //! without a column.
 
-use crate::keys::Purpose;
+use crate::keys::SealedColumn;
 
 /// The declaration of one table.
 #[derive(Debug)]
@@ -21,8 +21,8 @@ pub(crate) struct Table {
 pub(crate) struct Column {
     pub name: &'static str,
     pub erasure: Erasure,
-    /// The purpose for which the site key seals the values.
-    pub sealed: Option<Purpose>,
+    /// The column, where the site key seals its values.
+    pub sealed: Option<&'static SealedColumn>,
     /// A secret, or its hash, that no export shows.
     pub is_secret: bool,
 }
@@ -156,8 +156,8 @@ impl Column {
         Column { is_secret: true, ..self }
     }
 
-    pub(crate) const fn sealed(self, purpose: Purpose) -> Column {
-        Column { sealed: Some(purpose), ..self }
+    pub(crate) const fn sealed(self, column: &'static SealedColumn) -> Column {
+        Column { sealed: Some(column), ..self }
     }
 }
 
@@ -280,8 +280,8 @@ pub struct Holding {
     pub kind: HoldingKind,
     /// The conditions of the person's own rows, with the member as `:id`.
     pub condition: Vec<&'static str>,
-    /// The purpose for which the site key seals the values.
-    pub sealed: Option<Purpose>,
+    /// The column, where the site key seals its values.
+    pub sealed: Option<&'static SealedColumn>,
 }
 
 /// The columns that can hold something of a member.

@@ -1,6 +1,7 @@
 //! Read and write transactions, which the functions of `tables` and `queries` take.
 
-use crate::domain::audit::ChainKey;
+use crate::domain::audit::{ChainKey, Hash};
+use crate::keys::{Part, hex, unhex};
 use crate::store::engine::columns::{FromRow, row};
 use crate::store::engine::statements::{self, Handle, Statements, Text, WithStatements};
 use rusqlite::{Connection, Params, Row, ToSql};
@@ -8,20 +9,24 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 #[cfg(debug_assertions)]
 use std::panic::Location;
+use subtle::ConstantTimeEq;
+
+/// What stands between a text and the mark that binds it to its row.
+const MARK: char = '#';
 
 /// A read transaction.
 pub struct Read<'c> {
     pub(super) conn: &'c Connection,
     /// The connection's cache of prepared statements, where it has one.
     pub(super) statements: Option<&'c Statements>,
+    /// The key of the audit log's hashes, and of what binds a value to its row.
+    pub(super) chain_key: Option<&'c ChainKey>,
 }
 
 /// A write transaction, with the moment that its rows carry. It derefs to [`Read`].
 pub struct Write<'c> {
     pub(super) read: Read<'c>,
     pub(super) now: i64,
-    /// The key of the audit log's hashes.
-    pub(super) chain_key: Option<&'c ChainKey>,
     /// Whether a message was queued.
     pub(super) queued: Cell<bool>,
 }
@@ -29,11 +34,11 @@ pub struct Write<'c> {
 impl<'c> Read<'c> {
     /// A transaction on a connection that is not a store's: of a migration, a bulk load or a test.
     pub fn on(conn: &'c Connection) -> Read<'c> {
-        Read { conn, statements: None }
+        Read { conn, statements: None, chain_key: None }
     }
 
-    pub(super) fn of(conn: &'c WithStatements) -> Read<'c> {
-        Read { conn, statements: Some(conn.statements()) }
+    pub(super) fn of(conn: &'c WithStatements, chain_key: Option<&'c ChainKey>) -> Read<'c> {
+        Read { conn, statements: Some(conn.statements()), chain_key }
     }
 
     #[track_caller]
@@ -41,6 +46,24 @@ impl<'c> Read<'c> {
         #[cfg(debug_assertions)]
         crate::store::engine::prepared::note(sql.as_str(), Location::caller());
         statements::prepare(self.conn, self.statements, sql)
+    }
+
+    /// The keyed hash that binds a value to its row. `None`: the database was opened without its key.
+    pub(super) fn binding(&self, what: &str, row: &[Part], value: &[u8]) -> Option<Hash> {
+        self.chain_key.map(|key| key.binding(what, row, value))
+    }
+
+    /// Whether `mark` binds a value to this row. Nothing is bound in a database that was opened without its key.
+    pub(super) fn is_bound(&self, what: &str, row: &[Part], value: &[u8], mark: Option<&[u8]>) -> bool {
+        let ours = self.binding(what, row, value);
+        ours.zip(mark).is_some_and(|(ours, mark)| bool::from(ours[..].ct_eq(mark)))
+    }
+
+    /// The text of [`Write::bound`]. `None`: the text was written to this row by somebody without the key, copied from
+    /// another row for example.
+    pub(super) fn unbound(&self, what: &str, row: &[Part], stored: &str) -> Option<String> {
+        let (text, mark) = stored.rsplit_once(MARK)?;
+        self.is_bound(what, row, text.as_bytes(), unhex(mark).as_deref()).then(|| text.to_owned())
     }
 
     /// The first row of the result, if there is one.
@@ -107,7 +130,28 @@ impl<'c> Read<'c> {
 impl<'c> Write<'c> {
     /// The write transaction of a connection as in [`Read::on`].
     pub(crate) fn on(conn: &'c Connection, now: i64) -> Write<'c> {
-        Write { read: Read::on(conn), now, chain_key: None, queued: Cell::new(false) }
+        Write::keyed(conn, now, None)
+    }
+
+    /// The same transaction with the key that binds values to their rows.
+    pub(crate) fn with_key<'k>(&'k self, chain_key: Option<&'k ChainKey>) -> Write<'k> {
+        Write::keyed(self.conn, self.now, chain_key)
+    }
+
+    /// As [`Write::on`], with the key that binds values to their rows.
+    pub(super) fn keyed(conn: &'c Connection, now: i64, chain_key: Option<&'c ChainKey>) -> Write<'c> {
+        Write { read: Read { chain_key, ..Read::on(conn) }, now, queued: Cell::new(false) }
+    }
+
+    /// The number that the next row of a table gets that never gives a number twice.
+    pub(crate) fn next_number(&self, table: &str) -> rusqlite::Result<i64> {
+        self.get(sql!("SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = ?1"), [table])
+    }
+
+    /// A text with the mark that binds it to its row. See [`Read::unbound`].
+    pub(super) fn bound(&self, what: &str, row: &[Part], text: &str) -> String {
+        let mark = self.binding(what, row, text.as_bytes());
+        mark.map_or_else(|| text.to_owned(), |mark| format!("{text}{MARK}{}", hex(&mark)))
     }
 
     /// The moment of the transaction, in Unix seconds.

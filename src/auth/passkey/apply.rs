@@ -68,7 +68,7 @@ fn owner(call: &Call, tx: &Write, member_id: i64, result: &AuthenticationResult)
     let Some(account) = account else { return Ok(None) };
     let mut passkey = passkey_from(&held.public_key)?;
     passkey.update_credential(result);
-    passkeys::set_used(tx, held.passkey_id, counter, &text_of(&passkey)?)?;
+    passkeys::set_used(tx, member_id, held.passkey_id, counter, &text_of(&passkey)?)?;
     Ok(Some(account))
 }
 

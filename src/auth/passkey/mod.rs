@@ -15,7 +15,7 @@ pub(crate) use response::{CheckedResponse, check_response};
 use super::signer::DocumentDigest;
 use crate::domain::passkey::{CHALLENGE_SECONDS, KEYS_MAX};
 use crate::http::failure::Failure;
-use crate::keys::Purpose;
+use crate::keys::{Place, Purpose, columns};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::passkeys::{self, Challenge, ChallengeHash, Kind, NOBODY};
@@ -116,14 +116,15 @@ pub(crate) fn start_sign_in(
         .map_err(|e| Failure::broken().because(e))?;
     // The transports of an authenticator are left out, because decoys could not imitate them plausibly.
     options.public_key.allow_credentials.iter_mut().for_each(|one| one.transports = None);
+    let hash = challenge_hash(site, &options.public_key.challenge);
     Ok(CeremonyOptions {
-        hash: challenge_hash(site, &options.public_key.challenge),
+        hash,
         public_key: to_json(&options.public_key)?,
         challenge: Challenge {
             kind: Kind::SignIn,
             member_id,
             session_hash: None,
-            sealed: seal(site, &SignInState { rp_id: party.id.clone(), intent, state })?,
+            sealed: seal(site, &hash, member_id, &SignInState { rp_id: party.id.clone(), intent, state })?,
         },
     })
 }
@@ -151,14 +152,15 @@ pub(crate) fn start_registration(
         .webauthn(shown.as_deref().unwrap_or(&party.id))?
         .start_passkey_registration(handle, &profile.username, &profile.screen_name, Some(known))
         .map_err(|e| Failure::broken().because(e))?;
+    let hash = challenge_hash(site, &options.public_key.challenge);
     Ok(CeremonyOptions {
-        hash: challenge_hash(site, &options.public_key.challenge),
+        hash,
         public_key: to_json(&options.public_key)?,
         challenge: Challenge {
             kind: Kind::Register,
             member_id,
             session_hash: Some(*session),
-            sealed: seal(site, &RegistrationState { rp_id: party.id.clone(), state, label })?,
+            sealed: seal(site, &hash, member_id, &RegistrationState { rp_id: party.id.clone(), state, label })?,
         },
     })
 }
@@ -173,9 +175,13 @@ fn user_handle(site: &Site, member_id: i64) -> Uuid {
     Uuid::from_slice(&digest[..16]).expect("sixteen bytes are a UUID")
 }
 
-fn seal(site: &Site, state: &impl Serialize) -> Result<Vec<u8>, Failure> {
+fn place(hash: &ChallengeHash, member_id: i64) -> Place {
+    columns::PASSKEY_CHALLENGE.at([hash.into(), member_id.into()])
+}
+
+fn seal(site: &Site, hash: &ChallengeHash, member_id: i64, state: &impl Serialize) -> Result<Vec<u8>, Failure> {
     let plain = serde_json::to_vec(state).map_err(|e| Failure::broken().because(e))?;
-    Ok(site.keys.seal(Purpose::PasskeyChallenge, &plain))
+    Ok(site.keys.seal(&place(hash, member_id), &plain))
 }
 
 fn to_json(options: &impl Serialize) -> Result<Value, Failure> {

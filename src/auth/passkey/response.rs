@@ -1,10 +1,9 @@
 //! A browser's response to a passkey challenge: parsing, and checking it against the challenge that it names.
 
 use super::relying_party::RelyingParty;
-use super::{Intent, Label, RegistrationState, SignInState, challenge_hash, user_handle};
+use super::{Intent, Label, RegistrationState, SignInState, challenge_hash, place, user_handle};
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
-use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::tables::passkeys::{self, Challenge, ChallengeHash, Kind, NOBODY};
 use crate::store::tables::sessions::TokenHash;
@@ -94,9 +93,9 @@ pub(crate) fn check_response(
     let Some(challenge) = site.store.read(|tx| Ok(passkeys::find_challenge(tx, &hash, now)?))? else { return Ok(None) };
     site.store.release();
     let checked = match challenge.kind {
-        Kind::SignIn => sign_in(site, &client, credential, &challenge, intent)?,
+        Kind::SignIn => sign_in(site, &client, credential, (&hash, &challenge), intent)?,
         Kind::Register if intent != Intent::SignIn => Err("intent"),
-        Kind::Register => registration(site, &client, credential, &challenge)?,
+        Kind::Register => registration(site, &client, credential, (&hash, &challenge))?,
     };
     let proof = checked.inspect_err(|why| tracing::info!(why, "a passkey was refused")).ok();
     Ok(Some(CheckedResponse { hash, proof }))
@@ -109,10 +108,10 @@ fn sign_in(
     site: &Site,
     client: &ClientData,
     credential: &str,
-    challenge: &Challenge,
+    (hash, challenge): (&ChallengeHash, &Challenge),
     intent: Intent,
 ) -> Result<Checked, Failure> {
-    let stored: SignInState = unseal(site, challenge)?;
+    let stored: SignInState = unseal(site, hash, challenge)?;
     if stored.intent != intent {
         return Ok(Err("intent"));
     }
@@ -140,8 +139,13 @@ fn sign_in(
     })
 }
 
-fn registration(site: &Site, client: &ClientData, credential: &str, challenge: &Challenge) -> Result<Checked, Failure> {
-    let stored: RegistrationState = unseal(site, challenge)?;
+fn registration(
+    site: &Site,
+    client: &ClientData,
+    credential: &str,
+    (hash, challenge): (&ChallengeHash, &Challenge),
+) -> Result<Checked, Failure> {
+    let stored: RegistrationState = unseal(site, hash, challenge)?;
     let Some(session_hash) = challenge.session_hash else { return Ok(Err("no session")) };
     let Some(party) = RelyingParty::find(site, &stored.rp_id).filter(|party| client.comes_from(party)) else {
         return Ok(Err("origin"));
@@ -155,8 +159,8 @@ fn registration(site: &Site, client: &ClientData, credential: &str, challenge: &
     Ok(Ok(Proof::Registration { member_id, session_hash, rp_id: party.id, passkey, label }))
 }
 
-fn unseal<T: DeserializeOwned>(site: &Site, challenge: &Challenge) -> Result<T, Failure> {
-    let plain = site.keys.unseal(Purpose::PasskeyChallenge, &challenge.sealed);
+fn unseal<T: DeserializeOwned>(site: &Site, hash: &ChallengeHash, challenge: &Challenge) -> Result<T, Failure> {
+    let plain = site.keys.unseal(&place(hash, challenge.member_id), &challenge.sealed);
     let plain = plain.ok_or_else(|| Failure::broken().because("a challenge is not sealed by this site's key"))?;
     serde_json::from_slice(&plain)
         .map_err(|_| Failure::broken().because("a challenge has the format of another version"))

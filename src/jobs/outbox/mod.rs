@@ -309,7 +309,7 @@ pub fn render_message(site: &Site, message: &Message) -> Result<RenderedMessage,
 
 fn render(site: &Site, context: &Context, message: &Message) -> Result<RenderedMessage, String> {
     let sealed = message.sealed.as_deref().ok_or("its content is wiped")?;
-    let values = site.keys.unseal(Purpose::Message, sealed).ok_or("it was sealed with another site key")?;
+    let values = site.keys.unseal(&message.place(), sealed).ok_or("it was sealed with another site key")?;
     let values = serde_json::from_slice(&values).map_err(|_| "its values are damaged")?;
     render::render(&message.template, &message.language, context, &values, message.created_at)
 }

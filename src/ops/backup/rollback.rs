@@ -121,7 +121,7 @@ fn record(unpacked: &DataDir, keys: &Keys, backup: &Backup, actor: &Actor) -> Re
 /// Writes the audit row, and skips history numbers that others may know.
 fn insert(tx: &Write, backup: &Backup, actor: &Actor, back_to: i64) -> Result<(), Failure> {
     let (whom, detail) = (Subject::Backup(backup.name()), Detail::none().number("made_at", backup.manifest.made_at));
-    audit::insert(tx, actor, "site.rolled_back", &whom, &detail)?;
+    audit::insert_in_any_schema(tx, actor, "site.rolled_back", &whom, &detail)?;
     restore::skip_history_numbers(tx, back_to)
 }
 

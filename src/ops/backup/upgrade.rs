@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::store::Store;
 use crate::store::engine::copy::{self, CheckSpeed};
 use crate::store::engine::data_dir::DataDir;
-use crate::store::engine::migrate::{self, Older};
+use crate::store::engine::migrate::{self, Finish, Older};
 
 /// The backup, and the copy of the database that the migrations write.
 const COPIES: u64 = 2;
@@ -27,12 +27,13 @@ pub(crate) fn run(
     data_dir: &DataDir,
     older: &Older,
     clock: &Clock,
+    finish: Finish,
     progress: &mut Progress,
 ) -> Result<Upgraded, String> {
     let backup = back_up(data_dir, older, clock, progress)
         .map_err(|e| format!("the upgrade from schema {} was not begun, and nothing was changed: {e}", older.schema))?;
     progress("upgrading", 0, 1);
-    migrate::upgrade(data_dir)?;
+    migrate::upgrade(data_dir, finish)?;
     progress("upgrading", 1, 1);
     Ok(Upgraded { from: older.schema, backup })
 }

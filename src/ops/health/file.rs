@@ -6,7 +6,7 @@ use crate::i18n::language::Text;
 use crate::keys::hex;
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::standby::epoch;
-use crate::ops::{audit as walks, backup};
+use crate::ops::{audit as walks, audit_end, backup};
 use crate::site::Site;
 use crate::store::Condition;
 use crate::store::engine::alarm;
@@ -125,11 +125,13 @@ pub(crate) fn audit(site: &Site, depth: Depth) -> Fact {
     }
     let seen = site.store.read(|tx| {
         let head = audit::head(tx)?;
-        Ok((head, audit::list_after(tx, head.seq - 1, 2)?))
+        let broken = audit_end::judge(tx, &site.config.data)?;
+        let is_kept = broken.is_none() && audit::is_end_marked(tx)?;
+        Ok((head, audit::list_after(tx, head.seq - 1, 2)?, is_kept))
     });
     or_unreadable(
         "audit",
-        seen.map(|(head, last)| {
+        seen.map(|(head, last, is_kept)| {
             let ends_there = match &*last {
                 [] => head.seq == 0,
                 [only] => only.row.seq == head.seq && only.hash == head.hash,
@@ -137,7 +139,7 @@ pub(crate) fn audit(site: &Site, depth: Depth) -> Fact {
             };
             let text =
                 Text::new("health.audit").with_count("rows", head.seq).with("head", first_digits(&hex(&head.hash)));
-            let fact = if ends_there {
+            let fact = if ends_there && is_kept {
                 Fact::ok("audit", text)
             } else {
                 Fact::judged("audit", State::Alarm, Text::new("health.audit.broken").with("row", head.seq), next())

@@ -11,7 +11,7 @@ pub(crate) use validity::ends_at_of_file;
 use crate::config::CertificateFiles;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::http::failure::Failure;
-use crate::keys::Purpose;
+use crate::keys::{Place, columns};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::audit;
@@ -71,7 +71,7 @@ pub(crate) fn load(site: &Site) -> Result<(), String> {
     )?;
     let key = site
         .keys
-        .unseal(Purpose::TlsKey, &server.sealed_key)
+        .unseal(&place(Kind::Server), &server.sealed_key)
         .ok_or("the key of the certificate is damaged: `tunneldesk tls renew`")?;
     site.state::<ServerCertificate>().set(pair(server.certificate.as_bytes(), PrivatePkcs8KeyDer::from(key).into())?);
     Ok(())
@@ -141,7 +141,7 @@ pub(crate) fn find(site: &Site, kind: Kind) -> Result<Option<Certificate>, Failu
 pub fn init(site: &Site, subject: &str, names: &[String], actor: &Actor) -> Result<Certificate, Failure> {
     let now = site.now();
     let made = authority::make(subject, names, now).map_err(|e| Failure::broken().because(e))?;
-    let authority = row(site, subject, names, made, now);
+    let authority = row(site, Kind::Authority, subject, names, made, now);
     let server = signed_by(site, &authority, now)?;
     site.store.write(site.now(), |tx| {
         record(tx, actor, "tls.made", names)?;
@@ -175,21 +175,33 @@ fn signed_by(site: &Site, authority: &Certificate, now: i64) -> Result<Certifica
     let names = &authority.names;
     let key = site
         .keys
-        .unseal(Purpose::TlsKey, &authority.sealed_key)
+        .unseal(&place(Kind::Authority), &authority.sealed_key)
         .ok_or_else(|| Failure::broken().because("the authority's key is damaged"))?;
     let made = authority::sign(&authority.subject, &key, names, now).map_err(|e| Failure::broken().because(e))?;
-    Ok(row(site, names.first().map_or("", String::as_str), names, made, now))
+    Ok(row(site, Kind::Server, names.first().map_or("", String::as_str), names, made, now))
 }
 
-fn row(site: &Site, subject: &str, names: &[String], made: authority::IssuedCertificate, now: i64) -> Certificate {
+fn row(
+    site: &Site,
+    kind: Kind,
+    subject: &str,
+    names: &[String],
+    made: authority::IssuedCertificate,
+    now: i64,
+) -> Certificate {
     Certificate {
         names: Names(names.to_vec()),
         subject: subject.to_owned(),
         certificate: made.certificate,
-        sealed_key: site.keys.seal(Purpose::TlsKey, &made.key),
+        sealed_key: site.keys.seal(&place(kind), &made.key),
         created_at: now,
         ends_at: made.ends_at,
     }
+}
+
+/// The place of a sealed private key.
+fn place(kind: Kind) -> Place {
+    columns::TLS_KEY.at([kind.name().into()])
 }
 
 /// The SHA-256 of a certificate, as devices show it: pairs of capital hex digits.

@@ -1,6 +1,7 @@
 //! The bulk load of a new database: without flushes, journal, indexes and triggers until the end. Only for a file that
 //! is not in use before the load is complete, and that the caller deletes where the load fails.
 
+use crate::domain::audit::ChainKey;
 use crate::domain::entry::Status;
 use crate::store::queries::{hours, member_search};
 use crate::store::tables::{members, partners};
@@ -20,6 +21,7 @@ const TABLES: &str = "('members', 'entries', 'entry_moves', 'bookings', 'history
 /// A bulk load under way.
 pub(crate) struct Bulk<'c> {
     conn: &'c Connection,
+    chain_key: Option<&'c ChainKey>,
 }
 
 /// An entry of a demo site, the booking from which it came, or both. Moments are Unix seconds.
@@ -52,7 +54,7 @@ pub(crate) struct Draft {
 impl Bulk<'_> {
     /// The load's open transaction, with the moment `now` (Unix seconds). The transaction may carry several moments.
     pub(crate) fn at(&self, now: i64) -> Write<'_> {
-        Write::on(self.conn, now)
+        Write::keyed(self.conn, now, self.chain_key)
     }
 
     /// Adds a draft, in any order.
@@ -103,7 +105,7 @@ pub(crate) fn load<T, E: From<rusqlite::Error>>(
     writer.exclusive(|conn| {
         disable_safeguards(conn)?;
         let dropped = drop_indexes_and_triggers(conn)?;
-        let bulk = Bulk { conn };
+        let bulk = Bulk { conn, chain_key: writer.chain_key.get() };
         conn.execute_batch(&format!("CREATE TEMP TABLE drafts ({DRAFT}); BEGIN"))?;
         let filled = fill(&bulk)?;
         conn.execute_batch("COMMIT")?;

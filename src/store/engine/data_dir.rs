@@ -230,8 +230,14 @@ impl DataDir {
 }
 
 /// The names of the database and of the files that belong to it, in the directory itself.
-pub(crate) const DATABASE_FILES: [&str; 5] =
-    ["tunneldesk.sqlite", "tunneldesk.sqlite-wal", "tunneldesk.sqlite-shm", "log-mark", "tunneldesk.sqlite-sums"];
+pub(crate) const DATABASE_FILES: [&str; 6] = [
+    "tunneldesk.sqlite",
+    "tunneldesk.sqlite-wal",
+    "tunneldesk.sqlite-shm",
+    "log-mark",
+    "tunneldesk.sqlite-sums",
+    "audit-end",
+];
 /// The name of the key file.
 pub(crate) const KEY: &str = "site.key";
 
@@ -261,6 +267,11 @@ pub(super) fn journal(dir: &Path) -> PathBuf {
 /// SQLite's index of the WAL.
 pub(crate) fn wal_index(dir: &Path) -> PathBuf {
     beside(&database(dir), "-shm")
+}
+
+/// The end of the audit log: see [`crate::ops::audit_end`].
+pub(crate) fn audit_end(dir: &Path) -> PathBuf {
+    dir.join("audit-end")
 }
 
 /// The WAL mark: see [`super::wal_mark`].

@@ -12,7 +12,7 @@ use super::personal_data;
 use crate::domain::entry::Status;
 use crate::domain::local_time::TimeZone;
 use crate::domain::mention::Person;
-use crate::keys::{Keys, Purpose, hex, random};
+use crate::keys::{Keys, hex, random};
 use crate::store::engine::columns::row;
 use crate::store::engine::{data_dir, wal_mark};
 use crate::store::personal::Fate;
@@ -86,9 +86,8 @@ pub(crate) fn erase(tx: &Write, keys: &Keys, person: &Person, erased_at: i64, st
     sessions::delete_of_member(tx, member_id, None)?;
     withdraw(tx, member_id)?;
     mentions::forget_near(tx, &Search { keys, terms: &person.closely(), stand_in }, member_id)?;
-    let (now, nothing) = (tx.now(), keys.seal(Purpose::Callback, b""));
-    let values: [(&str, &dyn ToSql); 4] =
-        [(":id", &member_id), (":name", &name), (":now", &now), (":nothing", &nothing)];
+    let now = tx.now();
+    let values: [(&str, &dyn ToSql); 3] = [(":id", &member_id), (":name", &name), (":now", &now)];
     for (table, rows) in personal_data::data_sets() {
         let (table_name, condition) = (table.name, rows.condition);
         let sql = match rows.fate {

@@ -1,8 +1,9 @@
 //! The search for mentions of a person in the columns that are declared as searched: see [`crate::store::personal`].
 
 use super::personal_data;
+use super::sealed;
 use crate::domain::mention::Terms;
-use crate::keys::Keys;
+use crate::keys::{Keys, Place};
 use crate::store::engine::columns::Columns;
 use crate::store::personal::{Column, Fate, Mention, Table};
 use crate::store::{Read, Write};
@@ -89,14 +90,17 @@ fn look(
 ) -> Result<(Vec<Change>, Option<Value>)> {
     let searched: Vec<(&Column, Mention)> = table.searched().collect();
     let names: Vec<&str> = searched.iter().map(|(column, _)| column.name).collect();
-    let sql = format!("SELECT {}, {} FROM {} {rest}", table.key, names.join(", "), table.name);
+    let places = searched.iter().filter_map(|(column, _)| column.sealed).flat_map(|sealed| sealed.row);
+    let places: String = places.map(|part| format!(", {part}")).collect();
+    let sql = format!("SELECT {}, {}{places} FROM {} {rest}", table.key, names.join(", "), table.name);
     let (mut changes, mut last) = (Vec::new(), None);
     let each = |row: &Row| {
         let mut values = Columns::of(row);
         let key: Value = values.read()?;
-        for (column, mention) in &searched {
-            let old: Value = values.read()?;
-            if let Some(effect) = search.effect(column, *mention, old) {
+        let old: Vec<Value> = searched.iter().map(|_| values.read()).collect::<Result<_>>()?;
+        for ((column, mention), old) in searched.iter().zip(old) {
+            let place = column.sealed.map(|sealed| sealed::place(sealed, || values.read())).transpose()?;
+            if let Some(effect) = search.effect(column, *mention, old, place.as_ref()) {
                 changes.push(Change { table, key: key.clone(), effect });
             }
         }
@@ -109,8 +113,8 @@ fn look(
 
 impl Search<'_> {
     /// What becomes of a value; `None`: it does not mention the person.
-    fn effect(&self, column: &'static Column, mention: Mention, old: Value) -> Option<Effect> {
-        let text = self.opened(column, &old)?;
+    fn effect(&self, column: &'static Column, mention: Mention, old: Value, place: Option<&Place>) -> Option<Effect> {
+        let text = self.opened(place, &old)?;
         let new = match mention {
             Mention::Word => self.terms.replaced(&text, self.stand_in),
             Mention::WordInJson => self.in_json(&text),
@@ -120,17 +124,17 @@ impl Search<'_> {
                 return is_said.then_some(Effect::RowRemoved);
             }
         }?;
-        let new = match column.sealed {
-            Some(purpose) => Value::Blob(self.keys.seal(purpose, new.as_bytes())),
+        let new = match place {
+            Some(place) => Value::Blob(self.keys.seal(place, new.as_bytes())),
             None => Value::Text(new),
         };
         Some(Effect::Replaced { column: column.name, old, new })
     }
 
-    fn opened(&self, column: &Column, value: &Value) -> Option<String> {
-        match (column.sealed, value) {
-            (Some(purpose), Value::Blob(sealed)) => {
-                let plain = self.keys.unseal(purpose, sealed)?;
+    fn opened(&self, place: Option<&Place>, value: &Value) -> Option<String> {
+        match (place, value) {
+            (Some(place), Value::Blob(sealed)) => {
+                let plain = self.keys.unseal(place, sealed)?;
                 Some(String::from_utf8_lossy(&plain).into_owned())
             }
             (None, Value::Text(text)) => Some(text.clone()),

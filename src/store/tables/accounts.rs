@@ -2,7 +2,7 @@
 
 use crate::domain::email;
 use crate::domain::role::Role;
-use crate::store::Read;
+use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 use std::borrow::Cow;
 
@@ -14,6 +14,7 @@ row! {
         pub username: String,
         pub email: String,
         pub role: Role,
+        /// A PHC string. Empty, which no password fits: the hash was written by somebody without the key.
         pub password_hash: Option<String>,
         pub email_confirmed: bool = "email_confirmed_at IS NOT NULL",
         pub banned: bool = "banned_at IS NOT NULL",
@@ -22,6 +23,8 @@ row! {
 
 /// The greatest number of accounts that one name may mean.
 pub(crate) const ACCOUNTS_MAX: usize = 2;
+/// What the hash of a password is bound to: this column, and the member's number.
+pub(super) const PASSWORD: &str = "members.password_hash";
 const ACCOUNT: &str = joined!("SELECT ", Account::COLUMNS, " FROM members");
 
 /// The account of a username, or of an e-mail address: the one that confirmed the address, else the only one that
@@ -34,7 +37,8 @@ pub(crate) fn find_account(tx: &Read, name: &str) -> Result<Option<Account>> {
 /// claims it without, where no other does. At most [`ACCOUNTS_MAX`].
 pub(crate) fn list_accounts(tx: &Read, name: &str) -> Result<Vec<Account>> {
     if !name.contains('@') {
-        return tx.list(sql!(ACCOUNT, " WHERE username = :name"), named_params! {":name": name});
+        let found = tx.list(sql!(ACCOUNT, " WHERE username = :name"), named_params! {":name": name})?;
+        return Ok(found.into_iter().map(|account| unbound(tx, account)).collect());
     }
     let claims = sql!(ACCOUNT, " WHERE email = :name ORDER BY email_confirmed_at IS NULL, member_id LIMIT 3");
     let list = |address: &str| tx.list(claims, named_params! {":name": address});
@@ -48,7 +52,13 @@ pub(crate) fn list_accounts(tx: &Read, name: &str) -> Result<Vec<Account>> {
     if found.iter().filter(|account| !account.email_confirmed).count() > 1 {
         found.retain(|account| account.email_confirmed);
     }
-    Ok(found)
+    Ok(found.into_iter().map(|account| unbound(tx, account)).collect())
+}
+
+/// An account with the password's hash as it was before it was bound to its row.
+fn unbound(tx: &Read, account: Account) -> Account {
+    let phc = |stored: String| tx.unbound(PASSWORD, &[account.member_id.into()], &stored).unwrap_or_default();
+    Account { password_hash: account.password_hash.map(phc), ..account }
 }
 
 /// As [`find_account`], for a name that another person typed: an e-mail address means only the member who confirmed it,
@@ -58,5 +68,16 @@ pub(crate) fn find_certain_account(tx: &Read, name: &str) -> Result<Option<Accou
 }
 
 pub(crate) fn find_account_by_id(tx: &Read, member_id: i64) -> Result<Option<Account>> {
-    tx.find(sql!(ACCOUNT, " WHERE member_id = :id"), named_params! {":id": member_id})
+    let found = tx.find(sql!(ACCOUNT, " WHERE member_id = :id"), named_params! {":id": member_id})?;
+    Ok(found.map(|account| unbound(tx, account)))
+}
+
+/// Binds every password hash of a file from before they were bound.
+pub(crate) fn bind_passwords(tx: &Write) -> Result<()> {
+    let all = sql!("SELECT member_id, password_hash FROM members WHERE password_hash IS NOT NULL");
+    for (member_id, phc) in tx.list::<(i64, String)>(all, [])? {
+        let bound = tx.bound(PASSWORD, &[member_id.into()], &phc);
+        tx.run(sql!("UPDATE members SET password_hash = ?2 WHERE member_id = ?1"), (member_id, bound))?;
+    }
+    Ok(())
 }

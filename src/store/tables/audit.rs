@@ -61,8 +61,56 @@ pub struct Filter {
     pub before: Option<i64>,
 }
 
-/// Adds a row to the chain, in the transaction of the action. Returns the row's number.
+/// Adds a row to the chain, in the transaction of the action, and marks the chain's new end. Returns the row's number.
 pub fn insert(tx: &Write, actor: &Actor, action: &'static str, subject: &Subject, detail: &Detail) -> Result<i64> {
+    let seq = insert_unmarked(tx, actor, action, subject, detail)?;
+    mark_end(tx)?;
+    Ok(seq)
+}
+
+/// [`insert`] into a database that may be of an earlier version, whose chain's end has no mark.
+pub(crate) fn insert_in_any_schema(
+    tx: &Write,
+    actor: &Actor,
+    action: &'static str,
+    subject: &Subject,
+    detail: &Detail,
+) -> Result<i64> {
+    let seq = insert_unmarked(tx, actor, action, subject, detail)?;
+    if tx.get(sql!("SELECT EXISTS (SELECT 1 FROM pragma_table_info('site') WHERE name = 'audit_mark')"), [])? {
+        mark_end(tx)?;
+    }
+    Ok(seq)
+}
+
+/// What the mark of the chain's end is bound to.
+const END: &str = "audit end";
+
+/// Marks the end of the chain by its key, which the database does not have.
+pub(crate) fn mark_end(tx: &Write) -> Result<usize> {
+    let end = head(tx)?;
+    let mark = tx.binding(END, &[end.seq.into()], &end.hash).map(Vec::from);
+    tx.run(sql!("UPDATE site SET audit_mark = ?1"), [mark])
+}
+
+/// Whether the end of the chain is one that this site marked.
+pub(crate) fn is_end_marked(tx: &Read) -> Result<bool> {
+    let end = head(tx)?;
+    let mark: Option<Vec<u8>> = tx.get(sql!("SELECT audit_mark FROM site"), [])?;
+    Ok(tx.is_bound(END, &[end.seq.into()], &end.hash, mark.as_deref()))
+}
+
+/// The mark of an end of the chain, for a copy of it outside the database.
+pub(crate) fn end_mark(tx: &Read, end: &Head) -> Option<Hash> {
+    tx.binding(END, &[end.seq.into()], &end.hash)
+}
+
+/// The hash of a row.
+pub(crate) fn find_hash(tx: &Read, seq: i64) -> Result<Option<Vec<u8>>> {
+    tx.find(sql!("SELECT hash FROM audit WHERE seq = ?1"), [seq])
+}
+
+fn insert_unmarked(tx: &Write, actor: &Actor, action: &'static str, subject: &Subject, detail: &Detail) -> Result<i64> {
     debug_assert!(ACTIONS.contains(&action), "{action} is not on the list of actions, so it has no text");
     let head = head(tx)?;
     let row = Row {

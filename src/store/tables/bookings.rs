@@ -15,7 +15,12 @@ pub(crate) const PERSONAL: &[Table] = &[
         &[not_personal("ended_as", OUR_WORD), searched("removed_comment"), replaced("pin_hash", "NULL").secret()],
         &[Rows::emptied("bookings", "member_id = :id", "", "the partner's metrics count them; numbers and moments")],
     ),
-    Table::new("booking_tokens", "", &[secret("token_hash")], &[Rows::deleted("booking_tokens", "member_id = :id")]),
+    Table::new(
+        "booking_tokens",
+        "",
+        &[secret("token_hash"), secret("bound")],
+        &[Rows::deleted("booking_tokens", "member_id = :id")],
+    ),
 ];
 
 columns! {

@@ -1,7 +1,7 @@
 //! Callbacks of the payment processor, the mail provider and others: each event once, as received, with the site's
 //! verdict.
 
-use crate::keys::{Keys, Purpose};
+use crate::keys::{Keys, columns};
 use crate::store::personal::{Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -17,7 +17,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         not_personal("event", "a word of the sender's"),
         not_personal("about", "the number of a payment, message or deletion"),
         not_personal("verdict", OUR_WORD),
-        mentioned("sealed", Mention::Emptied).sealed(Purpose::Callback),
+        mentioned("sealed", Mention::Emptied).sealed(&columns::CALLBACK),
     ],
     &[
         Rows::emptied(
@@ -104,9 +104,10 @@ pub(crate) fn count_from(tx: &Read, sender: Sender, start: &str) -> Result<i64> 
 }
 
 pub(crate) fn insert(tx: &Write, keys: &Keys, new: &NewCallback) -> Result<i64> {
-    let sealed = keys.seal(Purpose::Callback, new.raw);
+    let callback_id = tx.next_number("callbacks")?;
+    let sealed = keys.seal(&columns::CALLBACK.at([callback_id.into()]), new.raw);
     insert!(tx.insert, "INSERT INTO callbacks" {
-        sender: new.sender.name(), event_key: new.key, event: new.event, about: new.about,
+        callback_id, sender: new.sender.name(), event_key: new.key, event: new.event, about: new.about,
         verdict: new.verdict, sealed, received_at: tx.now(),
     })
 }

@@ -6,7 +6,12 @@ use rusqlite::Result;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[
-    Table::new("kiosks", "kiosk_id", &[searched("name"), not_personal("key_hash", "of the screen's own key")], &[]),
+    Table::new(
+        "kiosks",
+        "kiosk_id",
+        &[searched("name"), not_personal("key_hash", "of the screen's own key"), not_personal("bound", HASH)],
+        &[],
+    ),
     Table::new("kiosk_pairings", "code_hash", &[not_personal("code_hash", HASH), searched("name")], &[]),
     Table::new("kiosk_guests", "", &[secret("token_hash")], &[Rows::deleted("kiosk", "member_id = :id")]),
     Table::new("kiosk_codes", "", &[secret("code_hash")], &[Rows::deleted("kiosk_codes", "member_id = :id")]),
@@ -32,6 +37,7 @@ row! {
         pub member_id: i64,
         pub banned: bool = "m.banned_at IS NOT NULL",
         pub seen_at: i64,
+        token_hash: Vec<u8>,
     }
 }
 
@@ -66,15 +72,40 @@ pub(crate) fn take_pairing(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<Pa
 }
 
 pub(crate) fn insert(tx: &Write, key_hash: &[u8; 32], pairing: &Pairing) -> Result<i64> {
-    insert!(tx.insert, "INSERT INTO kiosks" {
+    let kiosk_id = insert!(tx.insert, "INSERT INTO kiosks" {
         name: pairing.name, key_hash: &key_hash[..], paired_by: pairing.made_by, paired_at: tx.now(),
         used_at: tx.now(),
-    })
+    })?;
+    bind(tx, kiosk_id, key_hash)?;
+    Ok(kiosk_id)
+}
+
+/// What binds a kiosk's key to its row.
+fn key_mark(tx: &Read, kiosk_id: i64, key_hash: &[u8; 32]) -> Option<Vec<u8>> {
+    tx.binding("kiosks", &[kiosk_id.into()], key_hash).map(Vec::from)
+}
+
+fn bind(tx: &Write, kiosk_id: i64, key_hash: &[u8; 32]) -> Result<usize> {
+    let sql = sql!("UPDATE kiosks SET bound = ?2 WHERE kiosk_id = ?1");
+    tx.run(sql, (kiosk_id, key_mark(tx, kiosk_id, key_hash)))
+}
+
+/// Binds every key of a file from before they were bound.
+pub(crate) fn bind_all(tx: &Write) -> Result<()> {
+    let all = sql!("SELECT kiosk_id, key_hash FROM kiosks WHERE key_hash IS NOT NULL");
+    for (kiosk_id, key_hash) in tx.list::<(i64, [u8; 32])>(all, [])? {
+        bind(tx, kiosk_id, &key_hash)?;
+    }
+    Ok(())
 }
 
 /// The kiosk with this key.
 pub(crate) fn find(tx: &Read, key_hash: &[u8; 32]) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT kiosk_id FROM kiosks WHERE key_hash = ?1"), [&key_hash[..]])
+    let sql = sql!("SELECT kiosk_id, bound FROM kiosks WHERE key_hash = ?1");
+    let found: Option<(i64, Option<Vec<u8>>)> = tx.find(sql, [&key_hash[..]])?;
+    let is_ours =
+        |(kiosk_id, mark): &(i64, Option<Vec<u8>>)| mark.is_some() && *mark == key_mark(tx, *kiosk_id, key_hash);
+    Ok(found.filter(is_ours).map(|(kiosk_id, _)| kiosk_id))
 }
 
 /// All kiosks, latest first.
@@ -95,11 +126,16 @@ pub(crate) fn revoke(tx: &Write, kiosk_id: i64) -> Result<usize> {
     tx.run(sql, (kiosk_id, tx.now()))
 }
 
+/// The stored hash of a guest's token, which is good for this kiosk and member alone.
+fn guest_mark(tx: &Read, kiosk_id: i64, member_id: i64, token_hash: &[u8; 32]) -> Vec<u8> {
+    tx.binding("kiosk_guests", &[kiosk_id.into(), member_id.into()], token_hash).map(Vec::from).unwrap_or_default()
+}
+
 /// Signs a guest in, in place of an earlier one. `token_hash`: the hash of the token in the guest's cookie.
 pub(crate) fn set_guest(tx: &Write, kiosk_id: i64, member_id: i64, token_hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql!("UPDATE kiosks SET used_at = ?2 WHERE kiosk_id = ?1"), (kiosk_id, tx.now()))?;
     insert!(tx.run, "INSERT OR REPLACE INTO kiosk_guests" {
-        kiosk_id, member_id, seen_at: tx.now(), token_hash: &token_hash[..],
+        kiosk_id, member_id, seen_at: tx.now(), token_hash: guest_mark(tx, kiosk_id, member_id, token_hash),
     })
 }
 
@@ -114,9 +150,10 @@ pub(crate) fn find_guest(
         "SELECT ",
         Guest::COLUMNS,
         " FROM kiosk_guests g JOIN members m ON m.member_id = g.member_id JOIN kiosks k ON k.kiosk_id = g.kiosk_id
-          WHERE g.kiosk_id = ?1 AND g.token_hash = ?2 AND g.seen_at > ?3 AND k.used_at > ?4"
+          WHERE g.kiosk_id = ?1 AND g.seen_at > ?2 AND k.used_at > ?3 AND g.token_hash <> x''"
     );
-    tx.find(sql, (kiosk_id, &token_hash[..], seen, entered))
+    let found: Option<Guest> = tx.find(sql, (kiosk_id, seen, entered))?;
+    Ok(found.filter(|found| found.token_hash == guest_mark(tx, kiosk_id, found.member_id, token_hash)))
 }
 
 /// Whether the member is signed in at the kiosk and was seen there after `since`.

@@ -1,5 +1,6 @@
 //! Members: their accounts, profiles and booking PINs.
 
+use super::accounts::PASSWORD;
 use crate::domain::booking::Standing;
 use crate::domain::certificate::name_on_paper;
 use crate::domain::password::Owner;
@@ -136,10 +137,14 @@ pub fn insert(tx: &Write, new: &NewMember) -> std::result::Result<i64, Failure> 
     let inserted = insert!(tx.insert, "INSERT INTO members" {
         username: new.username, screen_name: new.screen_name, real_name: new.real_name, email: new.email,
         phone: new.phone, country: new.country, country_code: new.country_code, dob: new.dob,
-        tunnel_id: new.tunnel_id, role, password_hash: new.password_hash,
+        tunnel_id: new.tunnel_id, role,
         terms_accepted_at: new.accepted_terms.then_some(tx.now()), join_date: tx.now(), updated_at: tx.now(),
     });
-    inserted.map_err(username_conflict)
+    let member_id = inserted.map_err(username_conflict)?;
+    if let Some(phc) = new.password_hash {
+        set_password(tx, member_id, phc)?;
+    }
+    Ok(member_id)
 }
 
 fn username_conflict(error: rusqlite::Error) -> Failure {
@@ -211,10 +216,11 @@ pub(crate) fn update_profile(
     changed.map(|_| ()).map_err(username_conflict)
 }
 
-/// Sets the password hash, a PHC string.
+/// Sets the password hash, a PHC string, bound to the member's row.
 pub fn set_password(tx: &Write, member_id: i64, password_hash: &str) -> Result<usize> {
     let sql = sql!("UPDATE members SET password_hash = :hash, updated_at = :now WHERE member_id = :id");
-    tx.run(sql, named_params! {":hash": password_hash, ":now": tx.now(), ":id": member_id})
+    let bound = tx.bound(PASSWORD, &[member_id.into()], password_hash);
+    tx.run(sql, named_params! {":hash": bound, ":now": tx.now(), ":id": member_id})
 }
 
 /// Sets the username. Refuses one that is taken.

@@ -2,7 +2,7 @@
 //! passcode is a secret.
 
 use crate::domain::role::Role;
-use crate::keys::{Keys, Purpose};
+use crate::keys::{Keys, Place, columns};
 use crate::store::personal::{Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -16,7 +16,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         deleted("recipient"),
         not_personal("language", OUR_WORD),
         not_personal("template", OUR_WORD),
-        mentioned("sealed", Mention::WordInJson).sealed(Purpose::Message),
+        mentioned("sealed", Mention::WordInJson).sealed(&columns::MESSAGE),
         not_personal("state", OUR_WORD),
         searched("last_error"),
         not_personal("provider_id", "a number of the mail provider's"),
@@ -90,6 +90,11 @@ const OPENING_TEMPLATES: [&str; 4] = ["confirm_email", "security_event_undo", "w
 pub(crate) const INVITATION: &str = "invitation";
 
 impl Message {
+    /// The place of the sealed parameters.
+    pub fn place(&self) -> Place {
+        columns::MESSAGE.at([self.message_id.into(), self.recipient.as_str().into()])
+    }
+
     /// Whether the text of the message gives access to the member's account.
     pub(crate) fn opens_account(&self) -> bool {
         self.template.starts_with("passcode_") || OPENING_TEMPLATES.contains(&&*self.template)
@@ -117,10 +122,12 @@ const MESSAGE: &str = joined!("SELECT ", Message::COLUMNS, " FROM outbox");
 
 /// Queues a message; returns its number. A job that the commit wakes sends it.
 pub fn insert(tx: &Write, keys: &Keys, new: &NewMessage) -> Result<i64> {
-    let sealed = keys.seal(Purpose::Message, new.values.to_string().as_bytes());
+    let message_id = tx.next_number("outbox")?;
+    let place = columns::MESSAGE.at([message_id.into(), new.recipient.into()]);
+    let sealed = keys.seal(&place, new.values.to_string().as_bytes());
     tx.wake_sender();
     insert!(tx.insert, "INSERT INTO outbox" {
-        channel: new.channel.name(), member_id: new.member_id, recipient: new.recipient,
+        message_id, channel: new.channel.name(), member_id: new.member_id, recipient: new.recipient,
         language: new.language, template: new.template, sealed, next_try_at: tx.now(), created_at: tx.now(),
     })
 }

@@ -1,6 +1,7 @@
 //! Partner clients, their secrets, networks and used signatures.
 
 use crate::http::failure::Failure;
+use crate::keys::{Keys, columns};
 use crate::store::personal::{HASH, Table, not_personal};
 use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};
@@ -42,7 +43,17 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Secret in "s." {
         pub partner: Partner = Partner::COLUMNS,
-        pub sealed: Vec<u8>,
+        secret_id: i64,
+        sealed: Vec<u8>,
+        pub created_at: i64,
+    }
+}
+
+impl Secret {
+    /// The secret itself; `None`: it is damaged, or another row's.
+    pub(crate) fn open(&self, keys: &Keys) -> Option<Vec<u8>> {
+        let place = columns::PARTNER_SECRET.at([self.secret_id.into(), self.partner.partner_id.into()]);
+        keys.unseal_partner_secret(&place, &self.sealed)
     }
 }
 
@@ -66,8 +77,10 @@ pub fn insert_network(tx: &Write, partner_id: i64, network: &str) -> Result<usiz
 }
 
 /// Adds a secret in force from now on; returns its number.
-pub fn insert_secret(tx: &Write, partner_id: i64, sealed: &[u8]) -> Result<i64> {
-    insert!(tx.insert, "INSERT INTO partner_secrets" { partner_id, sealed, created_at: tx.now() })
+pub fn insert_secret(tx: &Write, keys: &Keys, partner_id: i64, secret: &[u8]) -> Result<i64> {
+    let secret_id = tx.next_number("partner_secrets")?;
+    let sealed = keys.seal(&columns::PARTNER_SECRET.at([secret_id.into(), partner_id.into()]), secret);
+    insert!(tx.insert, "INSERT INTO partner_secrets" { secret_id, partner_id, sealed, created_at: tx.now() })
 }
 
 /// Ends every secret of the partner at a moment; earlier ends stay.
@@ -114,17 +127,16 @@ pub(crate) fn delete_networks(tx: &Write, partner_id: i64) -> Result<usize> {
 }
 
 row! {
-    /// A sealed secret in force, and its times.
+    /// The times of a secret in force.
     #[derive(Debug)]
     pub(crate) struct Span {
-        pub sealed: Vec<u8>,
         pub created_at: i64,
         /// When the secret ends; `None`: no end is set yet.
         pub ends_at: Option<i64>,
     }
 }
 
-/// The secrets of a partner that are in force, newest first.
+/// The times of a partner's secrets that are in force, newest first.
 pub(crate) fn list_spans(tx: &Read, partner_id: i64, now: i64) -> Result<Vec<Span>> {
     let sql = sql!(
         "SELECT ",

@@ -1,7 +1,7 @@
 //! Passkeys, and the challenges that wait for a browser's response.
 
 use super::sessions::TokenHash;
-use crate::keys::Purpose;
+use crate::keys::columns;
 use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -21,7 +21,7 @@ pub(crate) const PERSONAL: &[Table] = &[
             secret("challenge_hash"),
             not_personal("kind", OUR_WORD),
             secret("session_hash"),
-            secret("sealed").sealed(Purpose::PasskeyChallenge),
+            secret("sealed").sealed(&columns::PASSKEY_CHALLENGE),
         ],
         &[Rows::deleted("passkey_challenges", "member_id = :id")],
     ),
@@ -92,6 +92,9 @@ row! {
     } saved
 }
 
+/// What a public key is bound to: this column, and the member's number.
+const PUBLIC_KEY: &str = "passkeys.public_key";
+
 /// A member's passkeys, newest first.
 pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Passkey>> {
     let sql = sql!(
@@ -110,29 +113,38 @@ pub(crate) fn count(tx: &Read, member_id: i64) -> Result<i64> {
 /// The public keys of a member for this host name.
 pub(crate) fn list_public_keys(tx: &Read, member_id: i64, rp_id: &str) -> Result<Vec<String>> {
     let sql = sql!("SELECT public_key FROM passkeys WHERE member_id = ?1 AND rp_id = ?2 ORDER BY passkey_id");
-    tx.list(sql, (member_id, rp_id))
+    let stored: Vec<String> = tx.list(sql, (member_id, rp_id))?;
+    Ok(stored.iter().filter_map(|stored| tx.unbound(PUBLIC_KEY, &[member_id.into()], stored)).collect())
 }
 
 /// The public key of any member, so that an unknown username costs the same time as a known one.
 pub(crate) fn find_any_public_key(tx: &Read) -> Result<Option<String>> {
-    tx.find(sql!("SELECT public_key FROM passkeys ORDER BY passkey_id LIMIT 1"), [])
+    let found: Option<(i64, String)> =
+        tx.find(sql!("SELECT member_id, public_key FROM passkeys ORDER BY passkey_id LIMIT 1"), [])?;
+    Ok(found.and_then(|(member_id, stored)| tx.unbound(PUBLIC_KEY, &[member_id.into()], &stored)))
 }
 
 pub(crate) fn find(tx: &Read, member_id: i64, credential_id: &[u8]) -> Result<Option<StoredPasskey>> {
     let sql = sql!("SELECT ", StoredPasskey::COLUMNS, " FROM passkeys WHERE credential_id = ?1 AND member_id = ?2");
-    tx.find(sql, (credential_id, member_id))
+    let found: Option<StoredPasskey> = tx.find(sql, (credential_id, member_id))?;
+    Ok(found.and_then(|found| {
+        let public_key = tx.unbound(PUBLIC_KEY, &[member_id.into()], &found.public_key)?;
+        Some(StoredPasskey { public_key, ..found })
+    }))
 }
 
 /// Adds a passkey; returns its number.
 pub fn insert(tx: &Write, new: &NewPasskey) -> Result<i64> {
+    let public_key = tx.bound(PUBLIC_KEY, &[new.member_id.into()], new.public_key);
     insert!(tx.insert, "INSERT INTO passkeys" {
         member_id: new.member_id, rp_id: new.rp_id, credential_id: new.credential_id,
-        public_key: new.public_key, name: new.name, device_id: new.device_id, created_at: tx.now(),
+        public_key, name: new.name, device_id: new.device_id, created_at: tx.now(),
     })
 }
 
 /// Records a sign-in by the passkey.
-pub(crate) fn set_used(tx: &Write, passkey_id: i64, counter: i64, public_key: &str) -> Result<usize> {
+pub(crate) fn set_used(tx: &Write, member_id: i64, passkey_id: i64, counter: i64, public_key: &str) -> Result<usize> {
+    let public_key = tx.bound(PUBLIC_KEY, &[member_id.into()], public_key);
     let sql =
         sql!("UPDATE passkeys SET counter = :counter, public_key = :public_key, used_at = :now WHERE passkey_id = :id");
     tx.run(sql, named_params! {":counter": counter, ":public_key": public_key, ":now": tx.now(), ":id": passkey_id})
@@ -157,6 +169,17 @@ pub(crate) fn delete_others(tx: &Write, member_id: i64, kept: &[i64]) -> Result<
         removed += tx.run(sql!("DELETE FROM passkeys WHERE passkey_id = ?1"), [id])?;
     }
     Ok(removed)
+}
+
+/// Binds every public key of a file from before they were bound.
+pub(crate) fn bind_all(tx: &Write) -> Result<()> {
+    for (passkey_id, member_id, public_key) in
+        tx.list::<(i64, i64, String)>(sql!("SELECT passkey_id, member_id, public_key FROM passkeys"), [])?
+    {
+        let bound = tx.bound(PUBLIC_KEY, &[member_id.into()], &public_key);
+        tx.run(sql!("UPDATE passkeys SET public_key = ?2 WHERE passkey_id = ?1"), (passkey_id, bound))?;
+    }
+    Ok(())
 }
 
 pub(crate) fn insert_challenge(tx: &Write, hash: &ChallengeHash, new: &Challenge, ends_at: i64) -> Result<usize> {

@@ -1,7 +1,7 @@
 //! The replies to requests with an `Idempotency-Key`, written in the transaction of the effect; and the numbers of forms
 //! that were sent, without a reply.
 
-use crate::keys::Purpose;
+use crate::keys::columns;
 use crate::store::personal::{HASH, Mention, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -13,7 +13,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[
         not_personal("replay_key", HASH),
         not_personal("body_digest", HASH),
-        mentioned("answer", Mention::RowRemoved).sealed(Purpose::Answer),
+        mentioned("answer", Mention::RowRemoved).sealed(&columns::ANSWER),
         not_personal("token_hash", "of a token that ends with its session"),
     ],
     &[],

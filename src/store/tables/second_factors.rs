@@ -1,6 +1,6 @@
 //! Second factors, those that are being set up, and recovery codes.
 
-use crate::keys::Purpose;
+use crate::keys::columns;
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -12,8 +12,8 @@ pub(crate) const PERSONAL: &[Table] = &[
         "",
         &[
             not_personal("kind", OUR_WORD),
-            secret("sealed").sealed(Purpose::SecondFactor),
-            secret("sealed_pending").sealed(Purpose::SecondFactor),
+            secret("sealed").sealed(&columns::SECOND_FACTOR),
+            secret("sealed_pending").sealed(&columns::PENDING_FACTOR),
         ],
         &[Rows::deleted("second_factor", "member_id = :id")],
     ),
@@ -66,15 +66,15 @@ pub(crate) fn set_pending(tx: &Write, member_id: i64, sealed: &[u8], until: i64)
     insert!(tx.run, "INSERT INTO second_factors" { member_id, sealed_pending: sealed, pending_until: until } "ON CONFLICT (member_id) DO UPDATE SET sealed_pending = excluded.sealed_pending, pending_until = excluded.pending_until")
 }
 
-/// Turns on the pending secret, which the member has proven, in place of any other factor. `step`: the time step of
-/// the code.
-pub(crate) fn confirm_pending(tx: &Write, member_id: i64, step: i64) -> Result<usize> {
+/// Turns on the pending secret, which the member has proven, in place of any other factor. `sealed`: the same secret, sealed
+/// for its new column. `step`: the time step of the code.
+pub(crate) fn confirm_pending(tx: &Write, member_id: i64, sealed: &[u8], step: i64) -> Result<usize> {
     let sql = sql!(
-        "UPDATE second_factors SET kind = 'totp', sealed = sealed_pending, last_step = :step, since = :now,
+        "UPDATE second_factors SET kind = 'totp', sealed = :sealed, last_step = :step, since = :now,
                                          sealed_pending = NULL, pending_until = 0
                WHERE member_id = :id AND sealed_pending IS NOT NULL"
     );
-    tx.run(sql, named_params! {":id": member_id, ":step": step, ":now": tx.now()})
+    tx.run(sql, named_params! {":id": member_id, ":sealed": sealed, ":step": step, ":now": tx.now()})
 }
 
 /// Turns on sent passcodes as the second factor, in place of any other, and deletes a pending secret.

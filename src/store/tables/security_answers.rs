@@ -1,4 +1,4 @@
-//! The answers to security questions, as hashes.
+//! The answers to security questions, as hashes, each bound to its member and question.
 
 use crate::store::personal::{Rows, Table, secret};
 use crate::store::{Read, Write};
@@ -12,15 +12,20 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[Rows::deleted("security_questions", "member_id = :id")],
 )];
 
+/// What an answer's hash is bound to: this column, the member's number and the question's.
+const ANSWER: &str = "security_answers.answer_hash";
+
 /// Sets the answer to a security question.
 pub fn set(tx: &Write, member_id: i64, question: i64, answer_hash: &str) -> Result<usize> {
+    let answer_hash = tx.bound(ANSWER, &[member_id.into(), question.into()], answer_hash);
     insert!(tx.run, "INSERT INTO security_answers" { member_id, question, answer_hash } "ON CONFLICT (member_id, question) DO UPDATE SET answer_hash = excluded.answer_hash")
 }
 
 /// Replaces the hash of an answer by one with new parameters.
 pub(crate) fn renew(tx: &Write, member_id: i64, question: i64, answer_hash: &str) -> Result<usize> {
+    let bound = tx.bound(ANSWER, &[member_id.into(), question.into()], answer_hash);
     let sql = sql!("UPDATE security_answers SET answer_hash = :hash WHERE member_id = :id AND question = :question");
-    tx.run(sql, named_params! {":id": member_id, ":question": question, ":hash": answer_hash})
+    tx.run(sql, named_params! {":id": member_id, ":question": question, ":hash": bound})
 }
 
 /// The member with the lowest number who has answers.
@@ -33,8 +38,23 @@ pub(crate) fn list_questions(tx: &Read, member_id: i64) -> Result<Vec<i64>> {
     tx.list(sql!("SELECT question FROM security_answers WHERE member_id = ?1"), [member_id])
 }
 
-/// The questions that a member answered, with the answers' hashes.
+/// The questions that a member answered, with the answers' hashes. The hash that somebody without the key wrote is empty,
+/// and no answer fits it.
 pub(crate) fn list(tx: &Read, member_id: i64) -> Result<Vec<(i64, String)>> {
     let sql = sql!("SELECT question, answer_hash FROM security_answers WHERE member_id = ?1 ORDER BY question");
-    tx.list(sql, [member_id])
+    let stored: Vec<(i64, String)> = tx.list(sql, [member_id])?;
+    let unbound = |(question, stored): (i64, String)| {
+        let phc = tx.unbound(ANSWER, &[member_id.into(), question.into()], &stored);
+        (question, phc.unwrap_or_default())
+    };
+    Ok(stored.into_iter().map(unbound).collect())
+}
+
+/// Binds every answer of a file from before they were bound.
+pub(crate) fn bind_all(tx: &Write) -> Result<()> {
+    let all = sql!("SELECT member_id, question, answer_hash FROM security_answers");
+    for (member_id, question, phc) in tx.list::<(i64, i64, String)>(all, [])? {
+        renew(tx, member_id, question, &phc)?;
+    }
+    Ok(())
 }

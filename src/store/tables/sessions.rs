@@ -11,7 +11,7 @@ use rusqlite::{Result, named_params};
 pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "sessions",
     "",
-    &[secret("token_hash"), deleted("user_agent")],
+    &[secret("token_hash"), deleted("user_agent"), secret("bound")],
     &[Rows::deleted("sessions", "member_id = :id")],
 )];
 
@@ -39,7 +39,18 @@ row! {
         pub proven_at: i64,
         seen_at: i64,
         idle_seconds: i64,
+        bound: Option<Vec<u8>>,
     }
+}
+
+/// What binds the token of a session to its member.
+fn session_mark(tx: &Read, token_hash: &TokenHash, member_id: i64) -> Option<Vec<u8>> {
+    tx.binding("sessions", &[member_id.into()], token_hash).map(Vec::from)
+}
+
+/// What binds the token of a booking to its member and the booking.
+fn booking_mark(tx: &Read, token_hash: &TokenHash, member_id: i64, booking_id: Option<i64>) -> Option<Vec<u8>> {
+    tx.binding("booking_tokens", &[member_id.into(), booking_id.unwrap_or(0).into()], token_hash).map(Vec::from)
 }
 
 impl Session {
@@ -55,6 +66,7 @@ row! {
     pub(crate) struct BookingToken in "b." {
         pub member_id: i64,
         pub booking_id: Option<i64>,
+        bound: Option<Vec<u8>>,
     }
 }
 
@@ -91,6 +103,7 @@ pub fn insert(tx: &Write, token_hash: &TokenHash, member_id: i64, role: Role, us
     insert!(tx.run, "INSERT INTO sessions" {
         token_hash: &token_hash[..], member_id, user_agent, created_at: tx.now(), seen_at: tx.now(),
         proven_at: tx.now(), idle_seconds: idle.as_secs() as i64, ends_at: tx.now() + most.as_secs() as i64,
+        bound: session_mark(tx, token_hash, member_id),
     })?;
     let surplus = sql!(
         "DELETE FROM sessions WHERE token_hash IN
@@ -108,7 +121,8 @@ pub fn find(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<Sessio
         " FROM sessions s JOIN members m ON m.member_id = s.member_id
                WHERE s.token_hash = ?1 AND s.parked_at IS NULL AND ?2 < s.ends_at AND ?2 < s.seen_at + s.idle_seconds"
     );
-    tx.find(sql, (&token_hash[..], now))
+    let found: Option<Session> = tx.find(sql, (&token_hash[..], now))?;
+    Ok(found.filter(|found| found.bound.is_some() && found.bound == session_mark(tx, token_hash, found.member_id)))
 }
 
 row! {
@@ -122,6 +136,7 @@ row! {
         pub banned: bool = "m.banned_at IS NOT NULL",
         pub proven_at: i64,
         pub wrong_pins: i64 = "s.pin_misses",
+        bound: Option<Vec<u8>>,
     }
 }
 
@@ -132,7 +147,8 @@ pub(crate) fn find_parked(tx: &Read, token_hash: &TokenHash, now: i64) -> Result
         " FROM sessions s JOIN members m ON m.member_id = s.member_id WHERE s.token_hash = ?1
           AND s.parked_at IS NOT NULL AND ?2 < s.ends_at AND ?2 < s.seen_at + s.idle_seconds"
     );
-    tx.find(sql, (&token_hash[..], now))
+    let found: Option<Parked> = tx.find(sql, (&token_hash[..], now))?;
+    Ok(found.filter(|found| found.bound.is_some() && found.bound == session_mark(tx, token_hash, found.member_id)))
 }
 
 /// Parks a session: its token is not valid any more.
@@ -144,11 +160,13 @@ pub(crate) fn park(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
 
 /// Resumes a parked session under a new token.
 pub(crate) fn resume(tx: &Write, parked: &TokenHash, renewed: &TokenHash) -> Result<usize> {
+    let Some(found) = find_parked(tx, parked, tx.now())? else { return Ok(0) };
+    let bound = session_mark(tx, renewed, found.member_id);
     let sql = sql!(
-        "UPDATE sessions SET token_hash = ?2, parked_at = NULL, pin_misses = 0, seen_at = max(seen_at, ?3)
+        "UPDATE sessions SET token_hash = ?2, parked_at = NULL, pin_misses = 0, seen_at = max(seen_at, ?3), bound = ?4
                WHERE token_hash = ?1 AND parked_at IS NOT NULL"
     );
-    tx.run(sql, (&parked[..], &renewed[..], tx.now()))
+    tx.run(sql, (&parked[..], &renewed[..], tx.now(), bound))
 }
 
 /// Counts a wrong PIN at a parked session.
@@ -219,6 +237,7 @@ pub fn insert_booking_token(
 ) -> Result<usize> {
     insert!(tx.run, "INSERT INTO booking_tokens" {
         token_hash: &token_hash[..], member_id, booking_id, created_at: tx.now(), ends_at,
+        bound: booking_mark(tx, token_hash, member_id, booking_id),
     })?;
     let surplus = sql!(
         "DELETE FROM booking_tokens WHERE token_hash IN
@@ -236,7 +255,23 @@ pub(crate) fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) ->
         " FROM booking_tokens b JOIN members m ON m.member_id = b.member_id
                WHERE b.token_hash = ?1 AND ?2 < b.ends_at AND m.banned_at IS NULL"
     );
-    tx.find(sql, (&token_hash[..], now))
+    let found: Option<BookingToken> = tx.find(sql, (&token_hash[..], now))?;
+    let ours = |found: &BookingToken| booking_mark(tx, token_hash, found.member_id, found.booking_id);
+    Ok(found.filter(|found| found.bound.is_some() && found.bound == ours(found)))
+}
+
+/// Binds every session and booking token of a file from before they were bound.
+pub(crate) fn bind_all(tx: &Write) -> Result<()> {
+    for (hash, member_id) in tx.list::<(TokenHash, i64)>(sql!("SELECT token_hash, member_id FROM sessions"), [])? {
+        let sql = sql!("UPDATE sessions SET bound = ?2 WHERE token_hash = ?1");
+        tx.run(sql, (&hash[..], session_mark(tx, &hash, member_id)))?;
+    }
+    let all = sql!("SELECT token_hash, member_id, booking_id FROM booking_tokens");
+    for (hash, member_id, booking_id) in tx.list::<(TokenHash, i64, Option<i64>)>(all, [])? {
+        let sql = sql!("UPDATE booking_tokens SET bound = ?2 WHERE token_hash = ?1");
+        tx.run(sql, (&hash[..], booking_mark(tx, &hash, member_id, booking_id)))?;
+    }
+    Ok(())
 }
 
 /// Ends the booking tokens that were issued to a partner: those of the member and the moment of a row in its history.

@@ -39,7 +39,7 @@ row! {
         pub subject: String,
         /// The certificate in PEM.
         pub certificate: String,
-        /// The private key, sealed for [`crate::keys::Purpose::TlsKey`].
+        /// The private key, sealed for its row.
         pub sealed_key: Vec<u8>,
         /// When the certificate was made, in Unix seconds.
         pub created_at: i64,

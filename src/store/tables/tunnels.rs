@@ -27,6 +27,7 @@ pub(crate) const PERSONAL: &[Table] = &[
             not_personal("sealed_hash_key", "the site's own"),
             not_personal("catalogue_digest", "the site's own"),
             not_personal("audit_hash", "a hash over numbers and words"),
+            not_personal("audit_mark", "a keyed hash over numbers and words"),
             not_personal("version", "the product's"),
         ],
     ),

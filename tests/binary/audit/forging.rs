@@ -138,3 +138,74 @@ fn a_key_rotation_a_backup_and_a_restore_keep_the_log_intact() {
     forge(&desk, plain + 1, plain + 1, false, hash);
     desk.run(&["audit", "verify"]).trouble(2);
 }
+
+/// What somebody does who writes the database alone, with the triggers out of the way. `earlier` is the file as it was two
+/// rows before, attached.
+const ATTACKS: [&str; 20] = [
+    "DELETE FROM audit WHERE seq = 6",
+    "DELETE FROM audit WHERE seq = 6; UPDATE site SET audit_seq = 5",
+    "DELETE FROM audit WHERE seq = 6; UPDATE site SET audit_seq = 5, audit_hash = (SELECT hash FROM audit WHERE seq = 5)",
+    "DELETE FROM audit WHERE seq > 4; UPDATE site SET audit_seq = 4, audit_hash = (SELECT hash FROM audit WHERE seq = 4)",
+    "DELETE FROM audit WHERE seq > 4; UPDATE site SET (audit_seq, audit_hash, audit_mark) = \
+     (SELECT audit_seq, audit_hash, audit_mark FROM earlier.site)",
+    "DELETE FROM audit; INSERT INTO audit SELECT * FROM earlier.audit; UPDATE site SET (audit_seq, audit_hash, audit_mark) = \
+     (SELECT audit_seq, audit_hash, audit_mark FROM earlier.site)",
+    "DELETE FROM audit; UPDATE site SET audit_seq = 0, audit_hash = NULL, audit_mark = NULL",
+    "DELETE FROM audit; UPDATE site SET audit_seq = 0, audit_hash = NULL",
+    "DELETE FROM audit; UPDATE site SET audit_seq = 0",
+    "DELETE FROM audit WHERE seq = 1",
+    "DELETE FROM audit WHERE seq IN (3, 4)",
+    "DELETE FROM audit WHERE seq = 3; UPDATE audit SET seq = seq - 1 WHERE seq > 3; UPDATE site SET audit_seq = 5",
+    "UPDATE audit SET seq = 99 WHERE seq = 4; UPDATE audit SET seq = 4 WHERE seq = 5; UPDATE audit SET seq = 5 WHERE seq = 99",
+    "UPDATE audit SET whom = 'member:1' WHERE seq = 6",
+    "UPDATE audit SET who = 'job:backup', origin = 'site' WHERE seq = 4",
+    "UPDATE audit SET at = at - 86400",
+    "UPDATE audit SET deed = 'backup.made', detail = '{}' WHERE seq = 5",
+    "UPDATE audit SET hash = x'00' WHERE seq = 6; UPDATE site SET audit_hash = x'00'",
+    "INSERT INTO audit SELECT 7, at, who, deed, whom, origin, detail, hash FROM audit WHERE seq = 6; UPDATE site SET audit_seq = 7",
+    "UPDATE site SET audit_mark = NULL",
+];
+
+/// A copy of a directory's files.
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    _ = std::fs::remove_dir_all(to);
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn twenty_ways_to_cut_or_edit_the_log_in_the_database_alone_are_seen() {
+    let desk = Desk::with_site();
+    let (whole, earlier) = (desk.path().join("whole"), desk.path().join("earlier.sqlite"));
+    let add = |number: i64| _ = desk.add_member(&format!("member{number}"), "member");
+    (2..=ROWS - 2).for_each(add);
+    std::fs::copy(desk.database(), &earlier).unwrap();
+    (ROWS - 1..=ROWS).for_each(add);
+    copy(&desk.data(), &whole);
+    let back = || copy(&whole, &desk.data());
+    desk.run(&["audit", "verify"]).done();
+    for attack in ATTACKS {
+        back();
+        let file = Connection::open(desk.database()).unwrap();
+        let seen_before = format!("ATTACH '{}' AS earlier", earlier.display());
+        file.execute_batch(&format!("{TRIGGERS}; {seen_before}; {attack}")).unwrap();
+        drop(file);
+        let ran = desk.run(&["audit", "verify"]);
+        assert_eq!(ran.code, Some(2), "{attack}: {}{}", ran.out, ran.err);
+        let doctor = desk.run(&["doctor"]);
+        assert_eq!(doctor.code, Some(2), "{attack}: {}", doctor.out);
+    }
+    // The next start tells of a cut, and later rows do not hide it.
+    back();
+    let file = Connection::open(desk.database()).unwrap();
+    file.execute_batch(&format!("{TRIGGERS}; ATTACH '{}' AS earlier; {}", earlier.display(), ATTACKS[4])).unwrap();
+    drop(file);
+    let said = desk.run(&["member", "ban", "2"]).err;
+    assert!(said.contains("the end of the audit log was cut off or changed"), "{said}");
+    (1..=3).for_each(|number| _ = desk.add_member(&format!("late{number}"), "member"));
+    assert!(desk.run(&["audit", "verify"]).trouble(2).contains("was rewritten"), "rows behind the cut hide nothing");
+    back();
+    desk.run(&["audit", "verify"]).done();
+}

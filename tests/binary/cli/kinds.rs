@@ -85,7 +85,17 @@ fn other_files_of_another_kind_hinder_no_start_and_no_stop() {
     let backup = backup.map(|entry| entry.path()).find(|path| path.join("manifest.json").exists()).unwrap();
     let in_backup = ["manifest.json", "site.key", "tunneldesk.sqlite"].map(|name| backup.join(name));
     let in_store = ["erased.jsonl", "drill.json"].map(|name| desk.data().join("backups").join(name));
-    let in_site = ["alarm-backup", ".alarm.new", ".writable", ".room", "epoch.json", "replaced.json", "off-site-mount"];
+    let in_site = [
+        "alarm-backup",
+        ".alarm.new",
+        ".writable",
+        ".room",
+        "epoch.json",
+        "replaced.json",
+        "off-site-mount",
+        "audit-end",
+        ".audit-end.new",
+    ];
     let in_site = in_site.map(|name| desk.data().join(name));
     for path in in_backup.iter().chain(&in_store).chain(&in_site) {
         with_others(path, |kind| {

@@ -5,6 +5,7 @@ mod older;
 mod ownership;
 mod partners;
 mod sessions;
+mod swaps;
 
 use crate::harness::{Caller, Credential, Reply, Site};
 use crate::world::World;

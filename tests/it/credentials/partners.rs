@@ -163,16 +163,14 @@ fn a_strict_partner_s_signature_is_no_good_for_another_operation() {
 
 #[test]
 fn both_secrets_are_good_while_one_is_rotated_out() {
-    use tunneldesk::keys::Purpose;
     use tunneldesk::store::tables::partners;
     let site = Site::open();
     let old = site.partner();
     let new = signing(&old, old.client_id(), &"ab".repeat(32));
-    let sealed = site.seal(Purpose::PartnerSecret, new.secret().as_bytes());
     site.change(|tx| {
         let partner = partners::find(tx, old.client_id())?.unwrap();
         partners::end_secrets(tx, partner.partner_id, tx.now() + 60)?;
-        Ok(partners::insert_secret(tx, partner.partner_id, &sealed)?)
+        Ok(partners::insert_secret(tx, &site.inside().keys, partner.partner_id, new.secret().as_bytes())?)
     });
     for secret in [&old, &new] {
         secret

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tunneldesk::auth::new_token;
 use tunneldesk::domain::password::{self, Cost};
 use tunneldesk::domain::role::Role;
-use tunneldesk::keys::{Purpose, hex, random};
+use tunneldesk::keys::{hex, random};
 use tunneldesk::store::tables::entries::NewTime;
 use tunneldesk::store::tables::{bans, entries, members, partners, sessions};
 
@@ -111,13 +111,12 @@ impl Site {
 
     pub fn partner_with(&self, strict: bool, networks: &[&str], per_minute: Option<i64>) -> Caller {
         let (client_id, secret) = (hex(&random::<8>()), hex(&random::<32>()));
-        let sealed = self.inside().keys.seal(Purpose::PartnerSecret, secret.as_bytes());
         self.change(|tx| {
             let partner_id = partners::insert(tx, &client_id, &format!("Partner {client_id}"), strict, per_minute)?;
             for network in networks {
                 partners::insert_network(tx, partner_id, network)?;
             }
-            Ok(partners::insert_secret(tx, partner_id, &sealed)?)
+            Ok(partners::insert_secret(tx, &self.inside().keys, partner_id, secret.as_bytes())?)
         });
         Caller::new(self.endpoint().clone(), 0, "partner", Credential::Partner { client_id, secret, strict })
     }

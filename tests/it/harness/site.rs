@@ -26,7 +26,6 @@ use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::domain::audit::Actor;
 use tunneldesk::http::failure::Failure;
-use tunneldesk::keys::Purpose;
 use tunneldesk::ops::lifecycle::Identity;
 use tunneldesk::routes::ROUTES;
 use tunneldesk::server::{self, Running, Sockets};
@@ -287,11 +286,6 @@ impl Site {
     /// Changes the database without a request, at the site's time.
     pub fn change<T>(&self, change: impl FnOnce(&Write) -> Result<T, Failure>) -> T {
         self.inside().store.write(self.now(), change).expect("the file can be changed")
-    }
-
-    /// Encrypts a value with the site's key.
-    pub fn seal(&self, purpose: Purpose, plain: &[u8]) -> Vec<u8> {
-        self.inside().keys.seal(purpose, plain)
     }
 
     /// Gives the site a certificate authority of its own.

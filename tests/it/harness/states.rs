@@ -7,7 +7,7 @@ use tunneldesk::domain::catalogue::Catalogue;
 use tunneldesk::domain::entry::Kind;
 use tunneldesk::domain::role::Role;
 use tunneldesk::http::failure::Failure;
-use tunneldesk::keys::{Purpose, hex, random, unhex};
+use tunneldesk::keys::{columns, hex, random, unhex};
 use tunneldesk::store::queries::holdings;
 use tunneldesk::store::tables::{members, notices, partners, signers, skills};
 use tunneldesk::store::{Read, Write};
@@ -176,11 +176,10 @@ impl Site {
     /// Gives the partner a second secret; the old one stays valid for this many days.
     pub fn rotate(&self, partner: &Caller, keep_days: i64) -> Caller {
         let secret = hex(&random::<32>());
-        let sealed = self.inside().keys.seal(Purpose::PartnerSecret, secret.as_bytes());
         self.change(|tx| {
             let found = partners::find(tx, partner.client_id())?.expect("the partner is there");
             partners::end_secrets(tx, found.partner_id, tx.now() + keep_days * 86_400)?;
-            Ok(partners::insert_secret(tx, found.partner_id, &sealed)?)
+            Ok(partners::insert_secret(tx, &self.inside().keys, found.partner_id, secret.as_bytes())?)
         });
         partner.with(Credential::Partner { client_id: partner.client_id().to_owned(), secret, strict: false })
     }
@@ -216,15 +215,22 @@ impl Site {
     pub fn mails(&self) -> Vec<serde_json::Value> {
         let site = self.inside();
         site.store.release();
-        let sql = "SELECT channel, recipient, template, sealed FROM outbox ORDER BY message_id";
+        let sql = "SELECT message_id, recipient, json_array(channel, template), sealed FROM outbox ORDER BY message_id";
         let rows = site.store.read(|tx| Ok(tx.list(sql, [])?)).expect("the file can be read");
         site.store.release();
-        let open = |(channel, recipient, template, sealed): (String, String, String, Vec<u8>)| {
-            let plain = site.keys.unseal(Purpose::Message, &sealed).expect("our own key sealed it");
-            let values: serde_json::Value = serde_json::from_slice(&plain).expect("values are JSON");
-            serde_json::json!({ "channel": channel, "recipient": recipient, "template": template, "values": values })
+        let open = |(message_id, recipient, named, sealed): (i64, String, String, Vec<u8>)| {
+            let values = self.open_message(message_id, &recipient, &sealed);
+            let named: serde_json::Value = serde_json::from_str(&named).expect("JSON");
+            serde_json::json!({ "channel": named[0], "recipient": recipient, "template": named[1], "values": values })
         };
         rows.into_iter().map(open).collect()
+    }
+
+    /// The values of a queued message.
+    fn open_message(&self, message_id: i64, recipient: &str, sealed: &[u8]) -> serde_json::Value {
+        let place = columns::MESSAGE.at([message_id.into(), recipient.into()]);
+        let plain = self.inside().keys.unseal(&place, sealed).expect("our own key sealed it");
+        serde_json::from_slice(&plain).expect("values are JSON")
     }
 
     /// The security events in the outbox: channel, recipient, event.
@@ -247,12 +253,7 @@ impl Site {
 
     /// The latest passcode that was queued for the member, on any channel; `None` without one.
     pub fn last_passcode(&self, member: &Caller) -> Option<String> {
-        let sql = "SELECT hex(sealed) FROM outbox WHERE member_id = ?1 AND template GLOB 'passcode_*'
-                   ORDER BY message_id DESC LIMIT 1";
-        let sealed = self.look(sql, member.id).pop()?;
-        let plain = self.inside().keys.unseal(Purpose::Message, &unhex(&sealed)?).expect("our own message");
-        let values: serde_json::Value = serde_json::from_slice(&plain).unwrap();
-        values["passcode"].as_str().map(str::to_owned)
+        Some(self.passcode_after(member, 0)?.passcode)
     }
 
     /// A passcode that begins with a zero, as one in ten does. Repeats the request until one comes, six times a day.
@@ -273,11 +274,10 @@ impl Site {
                    FROM outbox WHERE member_id = ?1 AND template LIKE 'passcode%' ORDER BY message_id DESC LIMIT 1";
         let found: serde_json::Value = serde_json::from_str(&self.look(sql, member.id).pop()?).unwrap();
         let text = |name: &str| found[name].as_str().expect("text").to_owned();
-        let plain = self.inside().keys.unseal(Purpose::Message, &unhex(&text("sealed"))?).expect("our own message");
-        let values: serde_json::Value = serde_json::from_slice(&plain).unwrap();
-        let passcode = values["passcode"].as_str().expect("a passcode is text").to_owned();
         let found_id = found["message_id"].as_i64().unwrap();
         let (template, recipient) = (text("template"), text("recipient"));
+        let values = self.open_message(found_id, &recipient, &unhex(&text("sealed"))?);
+        let passcode = values["passcode"].as_str().expect("a passcode is text").to_owned();
         (found_id > message_id).then_some(Passcode { message_id: found_id, template, recipient, passcode })
     }
 

@@ -56,7 +56,7 @@ fn a_statement_that_names_a_column_the_table_lacks_is_refused() {
 fn statements_that_are_put_together_at_run_time_fit_the_schema() {
     let conn = file();
     let (tx, keys) = (Write::on(&conn, 100), Keys::from_bytes([7; 32]));
-    let sealed: Vec<String> = sealed::COLUMNS.iter().flat_map(sealed::Column::statements).collect();
+    let sealed: Vec<String> = crate::keys::columns::ALL.iter().flat_map(sealed::statements).collect();
     assert_eq!(refused(&conn, &sealed.iter().map(|sql| ("sealed", &**sql)).collect::<Vec<_>>()), Vec::<String>::new());
     clock::set_back(&tx).unwrap();
     for data_set in personal_data::data_sets() {

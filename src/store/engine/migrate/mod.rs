@@ -2,6 +2,7 @@
 //! transaction, which is committed only where the result has the schema that a new site would have.
 
 use super::data_dir::DataDir;
+use crate::store::Write;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use std::fmt::Display;
@@ -89,33 +90,38 @@ fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Option<Older>> {
     described.optional()
 }
 
+/// What an upgrade does after the migrations, in their transaction; the number is that of the earlier schema.
+pub(crate) type Finish<'f> = &'f dyn Fn(&Write, i64) -> Result<(), String>;
+
 /// Upgrades the database, of which the caller has a backup. A failure leaves it unchanged.
-pub(crate) fn upgrade(data_dir: &DataDir) -> Result<(), String> {
+pub(crate) fn upgrade(data_dir: &DataDir, finish: Finish) -> Result<(), String> {
     let path = data_dir.database();
-    let done = super::connection::open_writer(&path).map_err(|e| e.to_string()).and_then(|mut conn| migrate(&mut conn));
+    let opened = super::connection::open_writer(&path).map_err(|e| e.to_string());
+    let done = opened.and_then(|mut conn| migrate_to(&mut conn, latest(), finish));
     done.map_err(|e| format!("{} could not be upgraded and is as it was: {e}", path.display()))
 }
 
 /// Applies all migrations that the connection's database lacks, and tests the result, in one transaction.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), String> {
-    migrate_to(conn, latest())
+    migrate_to(conn, latest(), &|_, _| Ok(()))
 }
 
-fn migrate_to(conn: &mut Connection, last: i64) -> Result<(), String> {
+fn migrate_to(conn: &mut Connection, last: i64, finish: Finish) -> Result<(), String> {
     // Migrations may edit `sqlite_schema` to change a CHECK constraint.
     let is_defensive = conn.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE).map_err(one_line)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(one_line)?;
-    let done = apply_in_one(conn, last);
+    let done = apply_in_one(conn, last, finish);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, is_defensive).map_err(one_line)?;
     done
 }
 
-fn apply_in_one(conn: &mut Connection, last: i64) -> Result<(), String> {
+fn apply_in_one(conn: &mut Connection, last: i64, finish: Finish) -> Result<(), String> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(one_line)?;
     let before = version(&tx).map_err(one_line)?;
     apply(&tx, before, last)?;
     // A new database needs no test: it is made by the statements that it would be compared with.
     if before > 0 && last == latest() {
+        finish(&Write::on(&tx, 0), before)?;
         test(&tx)?;
     }
     tx.commit().map_err(one_line)

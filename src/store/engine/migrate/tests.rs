@@ -80,7 +80,7 @@ fn an_entry_has_one_of_its_kinds_and_states() {
 fn at_schema(last: i64) -> Connection {
     let mut conn = Connection::open_in_memory().unwrap();
     conn.pragma_update(None, "foreign_keys", true).unwrap();
-    migrate_to(&mut conn, last).unwrap();
+    migrate_to(&mut conn, last, &|_, _| Ok(())).unwrap();
     conn
 }
 

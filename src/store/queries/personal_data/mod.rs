@@ -1,7 +1,7 @@
 //! The personal data of a member by the declarations of [`crate::store::personal`]: for the copy that a person may request,
 //! and for erasure.
 
-use crate::keys::{Keys, Purpose};
+use crate::keys::{Keys, Part, SealedColumn};
 use crate::store::Read;
 use crate::store::personal::{Column, Erasure, Mention, Rows, Table};
 use crate::store::tables::PERSONAL;
@@ -47,7 +47,7 @@ fn names(condition: &str, table: &str) -> bool {
 pub(crate) fn assignments(table: &Table, also: &str) -> String {
     let sets = table.columns.iter().filter_map(|Column { name, erasure, .. }| match erasure {
         Erasure::Replaced(value) => Some(format!("{name} = {value}")),
-        Erasure::Searched(Mention::Emptied) => Some(format!("{name} = :nothing")),
+        Erasure::Searched(Mention::Emptied) => Some(format!("{name} = x''")),
         Erasure::Searched(_) => Some(format!("{name} = iif({name} IS NULL, NULL, '')")),
         _ => None,
     });
@@ -81,7 +81,7 @@ fn displayed_row(keys: &Keys, table: &Table, row: &Row) -> Result<Map<String, Va
         let declared = table.columns.iter().find(|column| column.name == name);
         match declared.map_or((false, None), |column| (column.is_secret, column.sealed)) {
             (true, _) => {}
-            (false, Some(purpose)) => _ = shown.insert(name.to_owned(), opened(keys, purpose, value)),
+            (false, Some(sealed)) => _ = shown.insert(name.to_owned(), opened(keys, sealed, row, value)?),
             (false, None) => _ = shown.insert(name.to_owned(), plain(value)),
         }
     }
@@ -98,10 +98,18 @@ fn plain(value: ValueRef) -> Value {
     }
 }
 
-fn opened(keys: &Keys, purpose: Purpose, value: ValueRef) -> Value {
-    let ValueRef::Blob(sealed) = value else { return Value::Null };
-    let text = keys.unseal(purpose, sealed).and_then(|plain| String::from_utf8(plain).ok());
-    text.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap_or(Value::String(text)))
+fn opened(keys: &Keys, column: &SealedColumn, row: &Row, value: ValueRef) -> Result<Value> {
+    let ValueRef::Blob(sealed) = value else { return Ok(Value::Null) };
+    let parts = column.row.iter().map(|name| {
+        Ok(match row.get_ref(*name)? {
+            ValueRef::Integer(number) => Part::Number(number),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Part::Bytes(bytes),
+            ValueRef::Null | ValueRef::Real(_) => Part::Bytes(&[]),
+        })
+    });
+    let place = column.at(parts.collect::<Result<Vec<_>>>()?);
+    let text = keys.unseal(&place, sealed).and_then(|plain| String::from_utf8(plain).ok());
+    Ok(text.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap_or(Value::String(text))))
 }
 
 #[cfg(test)]

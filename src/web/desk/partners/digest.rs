@@ -83,14 +83,15 @@ fn digests(
     token: &str,
 ) -> Result<Vec<Digest>, Failure> {
     let (zone, now) = (site.time_zone()?, site.now());
-    let spans = site.store.read(|tx| Ok(partners::list_spans(tx, partner.partner_id, now)?))?;
+    let mut secrets = site.store.read(|tx| Ok(partners::list_secrets(tx, Some(&partner.client_id), now)?))?;
+    secrets.reverse();
     let timestamp = partner.strict.then_some(timestamp);
     let mut found = Vec::new();
-    for span in spans {
+    for stored in secrets {
         let since =
-            Text::new("partners.secret_since").with("since", when::day(call.language(), &zone, span.created_at));
+            Text::new("partners.secret_since").with("since", when::day(call.language(), &zone, stored.created_at));
         for (reading, bytes) in readings(body) {
-            let Some(hex) = expected(site, &span.sealed, timestamp, bytes.as_bytes()) else { continue };
+            let Some(hex) = expected(site, &stored, timestamp, bytes.as_bytes()) else { continue };
             let (secret, reading) = (call.language().say(&since), call.say(reading));
             found.push(Digest { secret, reading, is_sent: hex == token, hex });
         }
