@@ -2,6 +2,7 @@
 //! without the empty cells at the end of a line, and with empty columns that have no heading. Errors name the line and the
 //! column.
 
+mod headings;
 mod mojibake;
 
 use super::{Refusal, cell};
@@ -270,7 +271,8 @@ fn judge_headings(found: &ByteRecord, columns: &'static [Column], line: u64) -> 
     let (mut known, mut wrong): (Vec<&'static str>, Vec<Mistake>) = (Vec::new(), Vec::new());
     for (place, heading) in found.iter().enumerate() {
         let heading = String::from_utf8_lossy(heading).trim().to_lowercase();
-        let column = columns.iter().find(|column| column.name == heading);
+        let exact = columns.iter().find(|column| column.name == heading);
+        let column = exact.or_else(|| columns.iter().find(|column| headings::means(&heading, column.name)));
         let mut mistake = |text: String| {
             let column = Some((place + 1, heading.clone()));
             wrong.push(Mistake { line, column, value: String::new(), text });

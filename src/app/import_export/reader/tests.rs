@@ -71,6 +71,33 @@ fn headings_that_are_unknown_missing_or_there_twice_are_each_named() {
 }
 
 #[test]
+fn headings_are_known_in_the_languages_of_the_desk() {
+    for second in ["Bemerkung", "Remarque", "comentario", "COMMENTO"] {
+        let list = format!("Name;{second}\nJane;x\n");
+        assert_eq!(good(list.as_bytes()), [(2, "Jane".to_owned(), "x".to_owned())], "{list}");
+    }
+    for (heading, column) in [
+        ("E-Mail", "email"),
+        ("Geburtsdatum", "dob"),
+        ("Date de naissance", "dob"),
+        ("Fecha de nacimiento", "dob"),
+        ("Data di nascita", "dob"),
+        ("Bezahlt bis", "paid_until"),
+        ("Payé jusqu’au", "paid_until"),
+        ("Téléphone", "phone"),
+        ("Móvil", "phone"),
+        ("Real name", "real_name"),
+        ("Benutzername", "username"),
+    ] {
+        assert!(headings::means(heading, column), "{heading}");
+    }
+    assert!(
+        !headings::means("Nachname", "real_name") && !headings::means("", "dob"),
+        "a part of a name is not the name"
+    );
+}
+
+#[test]
 fn empty_cells_at_the_end_of_a_line_and_empty_columns_may_be_missing() {
     let same = vec![(2, "Jane".to_owned(), String::new()), (3, "Jörg".to_owned(), "b".to_owned())];
     for list in [
