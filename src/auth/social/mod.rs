@@ -4,6 +4,7 @@ mod keys;
 pub(crate) mod signed_request;
 mod token;
 
+use crate::clock;
 use crate::config::{Social, TokenIssuer};
 use crate::http::field_types::Named;
 use crate::http::json;
@@ -11,7 +12,6 @@ use crate::log;
 use crate::site::Site;
 use keys::KeySet;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Network {
@@ -141,7 +141,7 @@ pub(crate) fn look_at_keys(social: &Social) -> Vec<KeysFile<'_>> {
 
 fn written_at(path: &Path) -> Result<i64, String> {
     let written = std::fs::metadata(path).and_then(|file| file.modified()).map_err(|e| e.to_string())?;
-    Ok(written.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().cast_signed()))
+    Ok(clock::moment_of(written))
 }
 
 /// The first of these fields of `params` that is a string.

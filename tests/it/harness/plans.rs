@@ -28,13 +28,14 @@ const SMALL: [&str; 14] = [
 ];
 
 /// Indexes that contain only a few rows of a large table, those that are open.
-const SMALL_INDEXES: [&str; 7] = [
+const SMALL_INDEXES: [&str; 8] = [
     "outbox_due",
     "outbox_dead",
     "entries_waiting",
     "contact_messages_open",
     "members_with_role",
     "payments_in_question",
+    "refused_check_ins_open",
     // Its readers look at the last month only.
     "waiver_signatures_by_yes",
 ];
