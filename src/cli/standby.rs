@@ -76,9 +76,7 @@ impl Promote {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let (config, data_dir) = offline(global, DataDir::lock)?;
         restore::complete(&data_dir).map_err(|e| failed(format!("an earlier command cannot be finished: {e}")))?;
-        if !self.take_over {
-            ask_others(&config.data)?;
-        }
+        let asked = ask_others(&config.data, self.take_over)?;
         #[cfg(debug_assertions)]
         let raises = !self.without_fence;
         #[cfg(not(debug_assertions))]
@@ -87,17 +85,20 @@ impl Promote {
         let promoted =
             promote::run(&data_dir, &config, &shell_actor(), raises, &mut |step, done, all| bar.set(step, done, all));
         drop(bar);
-        say(&promoted.map_err(|e| failed(format!("nothing was promoted: {e}")))?, &config.data)
+        say(&promoted.map_err(|e| failed(format!("nothing was promoted: {e}")))?, &asked, &config.data)
     }
 }
 
 /// Asks the machines that may have taken the place of this one whether they serve.
-fn ask_others(data: &Path) -> Result<(), CommandError> {
-    let Some(fenced) = epoch::fenced(data) else { return Ok(()) };
+/// Returns a line for each of them.
+fn ask_others(data: &Path, takes_over: bool) -> Result<String, CommandError> {
+    let mut lines = String::new();
+    let Some(fenced) = epoch::fenced(data) else { return Ok(lines) };
     let followed = epoch::own(data).main.map(|main| main.url);
     let known: BTreeSet<String> = fenced.url.into_iter().chain(followed).collect();
     for url in known {
         match serving(&url) {
+            Serving::Yes if takes_over => lines += &format!("\nThe machine at {url} serves."),
             Serving::Yes => {
                 return Err(refused(format!(
                     "nothing was promoted: this machine was replaced (epoch {}), and the one at {url} serves. People go on \
@@ -106,14 +107,14 @@ fn ask_others(data: &Path) -> Result<(), CommandError> {
                     fenced.claim.epoch
                 )));
             }
-            Serving::Replaced => tracing::info!(url, "the other machine writes nothing"),
-            Serving::Silent(cause) => tracing::warn!(url, cause, "the other machine does not answer"),
+            Serving::Replaced => lines += &format!("\nThe machine at {url} was replaced too, and writes nothing."),
+            Serving::Silent(cause) => lines += &format!("\nThe machine at {url} does not answer: {cause}."),
         }
     }
-    Ok(())
+    Ok(lines)
 }
 
-fn say(promoted: &Promoted, data: &Path) -> CommandResult {
+fn say(promoted: &Promoted, asked: &str, data: &Path) -> CommandResult {
     let Promoted { epoch, moment, zone, other, erased, not_off_site } = promoted;
     let values = json!({ "epoch": epoch, "moment": moment, "shown": moment.map(|moment| zone.rfc3339(moment)),
                          "zone": zone.name(), "main": other,
@@ -140,7 +141,7 @@ fn say(promoted: &Promoted, data: &Path) -> CommandResult {
         )
     });
     let next = format!("\n\nNext:\n  tunneldesk serve --data {}", data.display());
-    done(format!("{state} (epoch {epoch}).{told}{off_site}{next}"), values)
+    done(format!("{state} (epoch {epoch}).{asked}{told}{off_site}{next}"), values)
 }
 
 /// Parses the URL of the machine to follow: without a path, and with plain http for this machine itself only.

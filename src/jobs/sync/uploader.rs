@@ -123,14 +123,19 @@ impl Uploader {
         }
         if !self.asked {
             let nothing = Batch::of(self.source.site_id(), state.held, &[]);
-            match self.upstream.ask(&nothing)? {
-                Some(position) => state = self.follow(state, position)?,
-                None if state.held > 0 && self.upstream.keeps_rows() => tracing::warn!(
+            let position = self.upstream.ask(&nothing)?;
+            if state.held > 0
+                && let Some(lost) = self.upstream.last_lost(state.held)?
+            {
+                tracing::warn!(
                     taken = state.held,
-                    "the receiver has none of the rows that it took; if nobody read them there, `tunneldesk sync --rewind 0` \
-                     sends all of them again"
-                ),
-                None => {}
+                    lost,
+                    "the receiver has no longer all rows that it took: some up to `lost` are not there; if nobody read them \
+                     there, `tunneldesk sync --rewind 0` sends all of them again"
+                );
+            }
+            if let Some(position) = position {
+                state = self.follow(state, position)?;
             }
             self.asked = true;
         }

@@ -14,9 +14,11 @@ pub trait Upstream {
     /// Sends a batch, and returns the receiver's position afterwards.
     fn offer(&mut self, batch: &Batch) -> Result<Position, Trouble>;
 
-    /// Whether a receiver without rows is one that lost them: it keeps what it takes, and reports its position.
-    fn keeps_rows(&self) -> bool {
-        false
+    /// The last row that a receiver has lost which keeps what it takes. `None`: it has lost none, or cannot say so. `held`: the last
+    /// row that it took.
+    fn last_lost(&mut self, held: i64) -> Result<Option<i64>, Trouble> {
+        _ = held;
+        Ok(None)
     }
 
     /// Closes idle connections.

@@ -80,7 +80,7 @@ fn note_other(site: &Site, other: &Other) {
         return;
     }
     match other.knows {
-        true => tracing::info!(other = other.url, "the replaced machine knows of the promotion, and writes nothing"),
+        true => tracing::warn!(other = other.url, "the replaced machine knows of the promotion, and writes nothing"),
         false => {
             tracing::warn!(other = other.url, "another machine serves this site, and is told that it was replaced")
         }

@@ -129,6 +129,28 @@ fn a_stream_that_dropped_its_messages_gets_the_new_rows() {
 }
 
 #[test]
+fn a_stream_that_has_lost_some_of_its_messages_is_noticed() {
+    let (broker, site) = scene();
+    drain(&mut uploader(&site));
+    let lost = |held| {
+        let settings = nats_settings(broker.port);
+        let mut stream = sync::upstream(&settings, &site.inside().site_id, site.inside().clock.clone()).unwrap();
+        stream.ask(&sync::Batch::of(&site.inside().site_id, held, &[])).unwrap();
+        stream.last_lost(held).unwrap()
+    };
+    assert_eq!(lost(25), None);
+    for (seq, last) in [(1, 10), (2, 20), (3, 25)] {
+        let removed = broker.ask("$JS.API.STREAM.MSG.DELETE.HISTORY", &json!({ "seq": seq }));
+        assert_eq!(removed["success"], true, "{removed}");
+        assert_eq!(lost(25), Some(last), "message {seq}");
+    }
+    // Once all rows were sent again, nothing is missing behind the first of them.
+    sync::rewind(site.inside(), 0, |_| Ok(())).unwrap();
+    drain(&mut uploader(&site));
+    assert_eq!(lost(25), None);
+}
+
+#[test]
 fn the_error_says_whether_the_stream_or_the_server_is_missing() {
     let broker = Broker::start("");
     let site = site_with(nats_settings(broker.port));

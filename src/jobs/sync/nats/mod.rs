@@ -27,6 +27,12 @@ use wire::{Message, Wire};
 /// The headers of a message with the number and the moment of its last row.
 const LAST_SEQ: &str = "Tunneldesk-Last-Seq";
 const LAST_AT: &str = "Tunneldesk-Last-At";
+/// The header with the id of a message, by which the server knows duplicates, and that with the message before it.
+const MESSAGE_ID: &str = "Nats-Msg-Id";
+const EXPECTED_BEFORE: &str = "Nats-Expected-Last-Subject-Sequence";
+/// Messages that are looked at for lost ones, at most: each costs a request.
+const LOOKED_THROUGH_MAX: usize = 100;
+const LOOK_INTERVAL_SECONDS: i64 = 3_600;
 /// Error codes of JetStream.
 const WRONG_LAST_SEQUENCE: [u64; 2] = [10071, 10164];
 const MESSAGE_TOO_LARGE: u64 = 10054;
@@ -44,6 +50,8 @@ pub(super) struct Nats {
     strict: bool,
     clock: Arc<Clock>,
     connection: Option<Connection>,
+    /// When the stream was last looked through for lost messages (Unix seconds); 0: never.
+    looked_at: i64,
 }
 
 /// A connection, and the stream that stores the subject.
@@ -76,7 +84,7 @@ struct Streams {
 }
 
 #[derive(Deserialize)]
-struct Last {
+struct Found {
     message: Option<Stored>,
     error: Option<Fault>,
 }
@@ -103,6 +111,7 @@ impl Nats {
             strict: settings.strict,
             clock,
             connection: None,
+            looked_at: 0,
         })
     }
 
@@ -115,26 +124,55 @@ impl Nats {
         Ok(self.connection.as_mut().expect("it was just made"))
     }
 
-    /// The position in the last message on the subject.
-    fn last(&mut self) -> Result<Option<Position>, Trouble> {
-        let subject = self.subject.clone();
+    /// A message of the stream: its stream sequence and headers. `None`: it is not there.
+    fn message(&mut self, asked: &Value) -> Result<Option<(u64, String)>, Trouble> {
         let connection = self.connection()?;
-        let asked = json!({ "last_by_subj": subject }).to_string();
         let api = format!("$JS.API.STREAM.MSG.GET.{}", connection.stream);
-        let last: Last = parsed(connection.wire.request(&api, &[], asked.as_bytes())?)?;
-        if let Some(fault) = last.error.filter(|fault| fault.err_code != Some(NO_MESSAGE)) {
+        let found: Found = parsed(connection.wire.request(&api, &[], asked.to_string().as_bytes())?)?;
+        if let Some(fault) = found.error.filter(|fault| fault.err_code != Some(NO_MESSAGE)) {
             return Err(Trouble::later(format!("the stream cannot say what it has: {}", words(&fault))));
         }
-        connection.last = last.message.as_ref().map_or(0, |stored| stored.seq);
-        let headers = last.message.and_then(|stored| STANDARD.decode(stored.hdrs?).ok()).unwrap_or_default();
-        let headers = String::from_utf8_lossy(&headers).into_owned();
+        Ok(found.message.map(|stored| {
+            let headers = stored.hdrs.and_then(|hdrs| STANDARD.decode(hdrs).ok()).unwrap_or_default();
+            (stored.seq, String::from_utf8_lossy(&headers).into_owned())
+        }))
+    }
+
+    /// The position in the last message on the subject.
+    fn last(&mut self) -> Result<Option<Position>, Trouble> {
+        let last = self.message(&json!({ "last_by_subj": self.subject }))?;
+        self.connection()?.last = last.as_ref().map_or(0, |(seq, _)| *seq);
+        let headers = last.map_or_else(String::new, |(_, headers)| headers);
         let number = |name: &str| wire::header(&headers, name).and_then(|value| value.parse().ok());
         Ok(number(LAST_SEQ).map(|seq| Position { seq, at: number(LAST_AT) }))
     }
 
+    /// Goes back from the last message, each of which names the one before, to the first row. Returns the row before the first
+    /// one behind which nothing is lost.
+    fn lost_before_last(&mut self) -> Result<Option<i64>, Trouble> {
+        let (mut seq, mut first_row) = (self.connection()?.last, None);
+        for _ in 0..LOOKED_THROUGH_MAX {
+            let Some((_, headers)) = self.message(&json!({ "seq": seq }))? else {
+                return Ok(first_row.map(|row: i64| row - 1));
+            };
+            // The id of a message: the site, then its rows. A refused row that was sent again stands anywhere.
+            let rows = wire::header(&headers, MESSAGE_ID).and_then(|id| id.split(':').nth(1)?.split_once('-'));
+            let is_again = wire::header(&headers, MESSAGE_ID).is_some_and(|id| id.contains(":again-"));
+            let row = rows.and_then(|(first, _)| first.parse().ok()).filter(|_| !is_again);
+            first_row = row.or(first_row);
+            let before = wire::header(&headers, EXPECTED_BEFORE).and_then(|before| before.parse().ok());
+            match before.filter(|_| row != Some(1)) {
+                Some(0) => return Ok(first_row.map(|row| row - 1)),
+                Some(before) => seq = before,
+                None => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
     fn publish(&mut self, batch: &Batch) -> Result<Position, Trouble> {
         let mut headers = vec![
-            ("Nats-Msg-Id", batch.key()),
+            (MESSAGE_ID, batch.key()),
             ("Content-Type", "application/json".to_owned()),
             ("Content-Encoding", "gzip".to_owned()),
             (LAST_SEQ, batch.position.to_string()),
@@ -143,7 +181,7 @@ impl Nats {
         headers.extend(self.signature(&batch.body)?);
         let subject = self.subject.clone();
         let connection = self.connection()?;
-        headers.push(("Nats-Expected-Last-Subject-Sequence", connection.last.to_string()));
+        headers.push((EXPECTED_BEFORE, connection.last.to_string()));
         if batch.body.len() + HEADERS_BYTES_MAX > connection.wire.payload_max {
             let most = connection.wire.payload_max;
             return Err(Trouble::TooLarge(format!("it is larger than the server takes (max_payload {most})")));
@@ -220,8 +258,17 @@ impl Upstream for Nats {
         self.close_on_failure(published)
     }
 
-    fn keeps_rows(&self) -> bool {
-        true
+    fn last_lost(&mut self, held: i64) -> Result<Option<i64>, Trouble> {
+        let now = self.clock.now();
+        if self.connection()?.last == 0 {
+            return Ok(Some(held));
+        }
+        if (0..LOOK_INTERVAL_SECONDS).contains(&(now - self.looked_at)) {
+            return Ok(None);
+        }
+        self.looked_at = now;
+        let lost = self.lost_before_last();
+        self.close_on_failure(lost)
     }
 
     fn disconnect(&mut self) {
