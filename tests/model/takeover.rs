@@ -59,8 +59,9 @@ impl Machine {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct State {
     machines: [Machine; 2],
-    /// The answer on its way to the second machine.
+    /// The answer on its way to the second machine, and whether it is older than the last promotion.
     answer: Option<Claim>,
+    is_answer_old: bool,
     is_cut: bool,
     cuts: u8,
     promotions: u8,
@@ -109,20 +110,25 @@ impl Model for Rivals {
                 machine.asks = number == SECOND;
                 // The answer to a process that has ended is lost.
                 state.answer = state.answer.filter(|_| number != SECOND);
+                state.is_answer_old = state.answer.is_some();
                 (state.promotions, state.meetings) = (state.promotions + 1, 0);
             }
             Action::Ask => {
                 let asks = last.machines[SECOND].known();
                 state.machines[FIRST].hear(asks);
-                state.answer = Some(state.machines[FIRST].known());
+                (state.answer, state.is_answer_old) = (Some(state.machines[FIRST].known()), false);
             }
             Action::Answer => {
                 let second = &mut state.machines[SECOND];
                 second.hear(state.answer.take()?);
                 second.asks &= self.0 != Without::Asking || !second.knows_loser;
-                state.meetings = (state.meetings + 1).min(2);
+                state.meetings = (state.meetings + u8::from(!state.is_answer_old)).min(2);
+                state.is_answer_old = false;
             }
-            Action::Cut => (state.is_cut, state.cuts, state.answer) = (true, state.cuts + 1, None),
+            Action::Cut => {
+                (state.is_cut, state.cuts) = (true, state.cuts + 1);
+                (state.answer, state.is_answer_old) = (None, false);
+            }
             Action::Heal => state.is_cut = false,
         }
         (state != *last).then_some(state)
@@ -130,7 +136,7 @@ impl Model for Rivals {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            // An answer may have been on its way during the last promotion, so the second meeting counts.
+            // At the first meeting the one hears of the other's claim, and at the second the other hears that it is known.
             Property::always(ONE, |_, state: &State| {
                 state.meetings < 2 || state.machines.iter().filter(|machine| machine.writes()).count() == 1
             }),
