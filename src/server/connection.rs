@@ -1,5 +1,6 @@
 //! A connection: HTTP/1.1 with limits against slow and hostile clients.
 
+use super::head_bytes::{HeadBytes, NO_HEAD};
 use super::hyper_refusal;
 use super::limiter::{ConnectionState, Progress};
 use super::service::{HttpService, ListenerKind, Peer};
@@ -13,6 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::future::Future;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,6 +27,8 @@ use tokio::time::Sleep;
 const HEAD_TIME_MAX: Duration = Duration::from_secs(30);
 /// More than [`HttpService`] accepts, so that most heads that are too large are refused there, with our envelope.
 const HEAD_BYTES_MAX: usize = 32 * 1024;
+/// The bytes of one read.
+const READ_BYTES: usize = 8 * 1024;
 /// Request head and answer are buffered up to this.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
 /// The bytes that are read and discarded after a refusal, and the time for that: closing a connection with unread bytes
@@ -92,6 +96,7 @@ pub(super) struct WithWriteTimeout<S> {
     stream: TokioIo<S>,
     socket: RawFd,
     progress: Arc<Progress>,
+    head: HeadBytes,
     /// Runs while a write is pending, and while bytes after a refusal are discarded.
     deadline: Option<Pin<Box<Sleep>>>,
     refuse: Refuse,
@@ -108,6 +113,7 @@ impl<S> WithWriteTimeout<S> {
             stream,
             socket,
             progress,
+            head: HeadBytes::default(),
             deadline: None,
             refuse,
             refusal: Bytes::new(),
@@ -173,17 +179,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WithWriteTimeout<S> {
     }
 }
 
-impl<S> Read for WithWriteTimeout<S>
-where
-    TokioIo<S>: Read + Unpin,
-{
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        match Pin::new(&mut self.stream).poll_read(cx, buf) {
+impl<S: AsyncRead + Unpin> Read for WithWriteTimeout<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+        let mut scratch = [MaybeUninit::uninit(); READ_BYTES];
+        let room = buf.remaining().min(READ_BYTES);
+        let mut read = ReadBuf::uninit(&mut scratch[..room]);
+        match Pin::new(self.stream.inner_mut()).poll_read(cx, &mut read) {
             Poll::Pending if self.ends() => Poll::Ready(Ok(())),
             Poll::Pending => Poll::Pending,
-            read => {
+            Poll::Ready(outcome) => {
+                if self.progress.state() == ConnectionState::Idle {
+                    self.head.begin();
+                }
                 self.progress.set(ConnectionState::Receiving);
-                read
+                let is_refused = self.head.add(read.filled());
+                buf.put_slice(if is_refused { NO_HEAD } else { read.filled() });
+                Poll::Ready(outcome)
             }
         }
     }

@@ -121,3 +121,15 @@ fn a_content_type_that_is_no_text_is_415() {
     assert_eq!(post(b"\xff").refused(415).json()["code"], "unsupported_type");
     post(b"").refused(422);
 }
+
+#[test]
+fn a_length_beside_chunks_is_400_and_ends_the_connection() {
+    let site = Site::open();
+    for lengths in
+        ["Content-Length: 2\r\nTransfer-Encoding: chunked", "transfer-encoding: chunked\r\ncontent-length: 2"]
+    {
+        let head =
+            format!("POST /api/auth/login HTTP/1.1\r\nHost: localhost\r\n{lengths}\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n");
+        refused(&site, head.as_bytes(), 400, "bad_request");
+    }
+}
