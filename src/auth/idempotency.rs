@@ -20,33 +20,32 @@ const HEADER: &str = "idempotency-key";
 const KEY_CHARS_MAX: usize = 255;
 /// This bit of a stored status says that headers follow it. No status has it.
 const WITH_HEADERS: u16 = 1 << 15;
-/// The longest answer that is stored for an operation without a transaction of its own, such as a report. Of a longer one only
-/// the body's digest is stored, so that the key stays with its body, and a repeat runs the operation again.
-const READ_ANSWER_BYTES_MAX: usize = 16 * 1024;
-/// The keys of strangers and of delayed attempts that are stored in an hour, from one network and in all: such requests cost
-/// the caller nothing, and their keys could fill the disk. Further keys have no effect.
+/// The outcomes of strangers that are stored in an hour, from one network and in all: such requests cost the caller nothing,
+/// and their keys could fill the disk.
 const STRANGERS_KEYS_PER_HOUR: i64 = 600;
 const ALL_STRANGERS_KEYS_PER_HOUR: i64 = 6_000;
+/// The outcomes of one member or partner that are stored in a day: the share of the disk, and the pace.
+const KEYS_PER_DAY: i64 = 5_000;
+/// The kilobytes of these outcomes, and of those of all strangers.
+const KILOBYTES_PER_DAY: i64 = 32 * 1024;
 
-/// Returns the stored answer of a repeated request, else runs the operation. The answer of an operation without a
-/// transaction of its own (a report, a refused sign-in) is stored here.
+/// Returns the stored answer of a repeated request, else runs the operation. An operation that wrote in several transactions
+/// (a refused sign-in) has its answer stored here. Of one that only read nothing is stored, and its key has no effect.
 pub(crate) fn run(site: &Site, call: &Call, caller: PrincipalId, operation: impl FnOnce() -> Answer) -> Answer {
     let Some(request) = prepare(site, call, caller)? else { return operation() };
     if let Some(answer) = site.store.read(|tx| find_stored(site, tx, &request))? {
         return Ok(answer);
     }
-    let is_stranger = caller == PrincipalId::Anyone;
-    if is_stranger && !may_store(site, call) {
-        return operation();
-    }
     let request = call.idempotency.get_or_init(|| request);
+    let writes = site.store.writes();
     let reply = operation()?;
-    let is_delayed = call.outcome.get() == AuthOutcome::Delayed && !is_stranger;
-    if request.is_stored.get() || reply.rest.is_some() || (is_delayed && !may_store(site, call)) {
+    let only_read = site.store.writes() == writes;
+    if request.is_stored.get() || only_read || reply.rest.is_some() || is_delayed(call) {
         return Ok(reply);
     }
-    request.keeps_answer.set(reply.body.len() <= READ_ANSWER_BYTES_MAX);
     match site.once(call, |_| Ok(reply.again())) {
+        // Beyond the caller's share the answer is given without being stored, since what it tells has been done.
+        Err(failure) if failure.status() == StatusCode::TOO_MANY_REQUESTS => Ok(reply),
         Err(failure) if failure.status().is_server_error() => {
             let cause = failure.cause();
             if let Some(left_out) = log::due(("answer not stored", cause)) {
@@ -58,10 +57,28 @@ pub(crate) fn run(site: &Site, call: &Call, caller: PrincipalId, operation: impl
     }
 }
 
-fn may_store(site: &Site, call: &Call) -> bool {
-    let take = |key, per_hour| site.state::<RateLimiter>().take(key, RateLimit::per_hour(per_hour)).is_ok();
-    take(RateLimitKey::KeysFrom(call.network()), STRANGERS_KEYS_PER_HOUR)
-        && take(RateLimitKey::Keys, ALL_STRANGERS_KEYS_PER_HOUR)
+/// Whether the call was an attempt during a delay, which was not read: its repeat is one more attempt.
+fn is_delayed(call: &Call) -> bool {
+    call.outcome.get() == AuthOutcome::Delayed
+}
+
+/// Counts one stored outcome; 429 beyond the caller's share.
+fn count_outcome(site: &Site, call: &Call) -> Result<(), Failure> {
+    let take = |key, limit| site.state::<RateLimiter>().take(key, limit);
+    match call.principal.get() {
+        PrincipalId::Anyone => {
+            take(RateLimitKey::KeysFrom(call.network()), RateLimit::per_hour(STRANGERS_KEYS_PER_HOUR))?;
+            take(RateLimitKey::Keys, RateLimit::per_hour(ALL_STRANGERS_KEYS_PER_HOUR))
+        }
+        principal => take(RateLimitKey::KeysOf(principal), RateLimit::per_day(KEYS_PER_DAY)),
+    }
+}
+
+/// Counts the bytes of one stored outcome; 429 beyond the caller's share, which takes the effect back.
+fn count_bytes(site: &Site, call: &Call, bytes: usize) -> Result<(), Failure> {
+    let whose = RateLimitKey::KeyBytesOf(call.principal.get());
+    let kilobytes = bytes.div_ceil(1024) as i64;
+    site.state::<RateLimiter>().take_several(whose, RateLimit::per_day(KILOBYTES_PER_DAY), kilobytes)
 }
 
 /// Runs an effect and stores its answer, in one transaction, once for each key.
@@ -70,12 +87,14 @@ fn run_in_transaction(site: &Site, tx: &Write, call: &Call, effect: impl FnOnce(
     if let Some(answer) = find_stored(site, tx, request)? {
         return Ok(answer);
     }
+    count_outcome(site, call)?;
     let reply = effect(tx)?;
-    // A delayed attempt was not read, so its repeat is one more attempt.
-    let answer = match request.keeps_answer.get() && call.outcome.get() != AuthOutcome::Delayed {
-        true => site.keys.seal(&columns::ANSWER.at([(&request.replay_key).into()]), &written(&reply)),
-        false => Vec::new(),
-    };
+    if is_delayed(call) {
+        return Ok(reply);
+    }
+    let written = written(&reply);
+    count_bytes(site, call, written.len())?;
+    let answer = site.keys.seal(&columns::ANSWER.at([(&request.replay_key).into()]), &written);
     let (body_digest, token_hash) = (request.body_digest, request.token_hash.get());
     let kept = StoredReply { body_digest, answer, token_hash, booking_id: request.booking_id.get() };
     replays::insert(tx, &request.replay_key, &kept)?;
@@ -102,7 +121,6 @@ fn prepare(site: &Site, call: &Call, caller: PrincipalId) -> Result<Option<Idemp
         replay_key: site.keys.hash(Purpose::Replay, &parts),
         body_digest: site.keys.hash(Purpose::Replay, &[&call.body]),
         is_stored: Cell::new(false),
-        keeps_answer: Cell::new(true),
         token_hash: Cell::new(None),
         booking_id: Cell::new(None),
     }))

@@ -38,9 +38,13 @@ pub enum RateLimitKey {
     ContactFrom(Network),
     /// Messages of the contact form, over all clients.
     Contacts,
-    /// Idempotency keys of strangers that are stored.
+    /// Outcomes that are stored for a member or a partner under an idempotency key.
+    KeysOf(PrincipalId),
+    /// The kilobytes of these outcomes.
+    KeyBytesOf(PrincipalId),
+    /// Outcomes that are stored for strangers.
     KeysFrom(Network),
-    /// Those of all networks.
+    /// Those of strangers of all networks.
     Keys,
     /// Requests about a lost password or username.
     RecoveryFrom(Network),

@@ -103,12 +103,16 @@ pub struct Call {
 }
 
 /// A principal as the log names it: numbers, never names.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum PrincipalId {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum PrincipalId {
+    /// A caller without credentials.
     #[default]
     Anyone,
+    /// A member, by number.
     Member(i64),
+    /// The bearer of a booking's token, by the member's number.
     Booking(i64),
+    /// A partner, by number.
     Partner(i64),
     /// A third party that calls back.
     Sender(&'static str),
@@ -133,8 +137,6 @@ pub(crate) struct IdempotentRequest {
     pub replay_key: [u8; 32],
     pub body_digest: [u8; 32],
     pub is_stored: Cell<bool>,
-    /// Whether the answer is stored, and not only the body's digest.
-    pub keeps_answer: Cell<bool>,
     /// The hash of the token that the answer hands out, if any.
     pub token_hash: Cell<Option<[u8; 32]>>,
     /// The booking that the answer is about, if any: the stored answer is void once the booking ends or moves.

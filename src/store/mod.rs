@@ -46,6 +46,8 @@ pub struct Store {
     reader: RefCell<Option<Reader>>,
     /// Whether a write returns before it is on the disk; see [`Store::defer_waits`].
     defers: bool,
+    /// How many writes this handle has made.
+    writes: Cell<u64>,
     /// The last write, where it returned before it was on the disk.
     pending: RefCell<Option<PendingWrite>>,
 }
@@ -75,7 +77,15 @@ impl Store {
     }
 
     fn of(writer: Arc<Writer>, outbox_signal: OutboxSignal, readers: Arc<Readers>) -> Store {
-        Store { writer, outbox_signal, readers, reader: RefCell::default(), defers: false, pending: RefCell::default() }
+        Store {
+            writer,
+            outbox_signal,
+            readers,
+            reader: RefCell::default(),
+            defers: false,
+            writes: Cell::default(),
+            pending: RefCell::default(),
+        }
     }
 
     /// Sets the emergency reserve, which is released when the disk is full.
@@ -198,6 +208,7 @@ impl Store {
         // connection, and it is the one that flushes.
         let written = self.writer.write(now, terms, in_transaction, || self.release());
         let (value, pending) = written.inspect_err(|_| self.check_if_due())?;
+        self.writes.set(self.writes.get() + 1);
         self.pending.replace(Some(pending));
         // The sender must find the message committed when it is woken.
         if queued || !terms.defers {
@@ -213,6 +224,11 @@ impl Store {
     /// by [`Store::take_pending`] and waits for it. Reads and writes after a write still wait for that write.
     pub(crate) fn defer_waits(&mut self) {
         self.defers = true;
+    }
+
+    /// How many writes this handle has made, to see whether an operation made any.
+    pub(crate) fn writes(&self) -> u64 {
+        self.writes.get()
     }
 
     /// The last write, where it returned before it was on the disk.

@@ -279,8 +279,7 @@ fn is_banned(tx: &Read, member_id: i64) -> Result<bool, Failure> {
     Ok(members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?.banned)
 }
 
-/// The answer to a wrong PIN, for any PIN. Nothing is written but a limited number of idempotency keys: guesses during a
-/// pause would fill the disk as fast as they come.
+/// The answer to a wrong PIN, for any PIN. Nothing is written: guesses during a pause would fill the disk as fast as they come.
 fn paused(call: &Call, seconds: i64) -> Reply {
     call.outcome.set(AuthOutcome::Delayed);
     let message = call.say("booking.wrong_pin");

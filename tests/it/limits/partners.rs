@@ -31,13 +31,7 @@ fn a_partner_that_sprays_pins_is_paused_and_the_desk_is_told() {
         let asking = partner.ask(Method::POST, GENERATE).json(&body);
         asking.header("idempotency-key", &format!("key-{n}")).send().ok();
     }
-    let mut after = site.rows();
-    assert_eq!(
-        after.insert("replays".into(), before["replays"]),
-        Some(before["replays"] + 3),
-        "three keys with their bodies"
-    );
-    assert_eq!(after, before, "a pause writes nothing else");
+    assert_eq!(site.rows(), before, "a pause writes nothing, keys or not");
     assert_eq!(guess(&other, jane.id, &pin).json()["status"], true, "another partner goes on");
 
     let paused = |site: &Site| {
