@@ -94,7 +94,7 @@ pub(crate) fn edit_person(cx: &Change, member_id: i64, person: &Person) -> Resul
         if !person.email.is_empty() {
             let language = cx.language_of(member_id)?;
             let takes_over = before.email_verified;
-            confirmation::send_for(cx.site, tx, Cause::Authenticated, member_id, &person.email, takes_over, language)?;
+            confirmation::send_for(cx.site, tx, Cause::Staff, member_id, &person.email, takes_over, language)?;
         }
     }
     cx.record("member.edited", &Subject::Member(member_id), &Detail::none().fields(&changed))?;

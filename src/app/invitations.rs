@@ -127,7 +127,7 @@ fn check_and_count_mail(cx: &Change, invitee: &Invitee) -> Result<Option<Denial>
     if let Some(owner) = members::find_by_confirmed_email(cx.tx, invitee.email)? {
         return Ok(Some(Denial::HasAccount(owner)));
     }
-    Ok((!message_quota::take_for_site_address(cx.site, cx.tx, invitee.email)?).then_some(Denial::TooManyMails))
+    Ok((!message_quota::take_for_invitation(cx.site, cx.tx, invitee.email)?).then_some(Denial::TooManyMails))
 }
 
 fn post(cx: &Change, invitee: &Invitee, code: &str) -> Result<(), Failure> {

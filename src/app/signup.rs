@@ -59,7 +59,7 @@ pub(crate) fn create(
     let is_seen = cx.rank.is_staff();
     let cause = match cx.actor.origin {
         Origin::Address(address) if !is_seen => Cause::SignUp(address.into()),
-        _ => Cause::Authenticated,
+        _ => Cause::Staff,
     };
     let is_foreign = !is_seen && !email.is_empty() && members::find_by_confirmed_email(cx.tx, email)?.is_some();
     if owned || is_foreign {

@@ -5,7 +5,9 @@
 //! with the address leave its recoveries, recoveries leave the passcodes for signing in, and recoveries from elsewhere leave
 //! those at the member's own device. Of a day's messages of strangers one network gets less than all, so that something is left
 //! for the owner elsewhere. Passcodes that anybody can ask for share one counter of an hour for each address. Of the site's
-//! messages in a day at most half go to anonymous requests, from however many addresses these come.
+//! messages in a day at most half go to anonymous requests, from however many addresses these come, and half of these to sign-ups
+//! and the contact form, so that recoveries go on. Messages of the staff count, and are never refused for the site's count: an
+//! admin's invitation does not wait for strangers.
 
 use crate::domain::email;
 use crate::http::call::Network;
@@ -28,8 +30,9 @@ const PER_DAY_OF_NETWORK_MAX: i64 = 8;
 const EVENTS_PER_DAY_MAX: i64 = 30;
 /// Mails that forward the contact form's messages to the site's own address.
 const TO_SITE_ADDRESS_PER_DAY_MAX: i64 = 200;
-/// Anonymous requests get this fraction (1/n) of the site's messages in a day.
+/// Anonymous requests get this fraction (1/n) of the site's messages in a day, and sign-ups with the contact form this one.
 const ANONYMOUS_SHARE_DIVISOR: i64 = 2;
+const SIGN_UP_SHARE_DIVISOR: i64 = 4;
 
 /// The kind of request that causes a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +45,10 @@ pub(crate) enum Cause {
     Recovery(Network),
     /// A recovery at a device on which the member signed in before.
     RecoveryAtOwnDevice,
-    /// A member who has a session, or the desk. The address may be anybody's.
+    /// A member who has a session. The address may be anybody's.
     Authenticated,
+    /// The desk, an admin or the machine's owner.
+    Staff,
     /// A member who knew the password, and whose confirmed address gets the passcode.
     SignIn,
     /// A change of the member's credentials, of which the member is notified.
@@ -52,7 +57,7 @@ pub(crate) enum Cause {
 
 impl Cause {
     /// Every cause; those of strangers in no particular network.
-    fn all() -> [Cause; 7] {
+    fn all() -> [Cause; 8] {
         let network = Network::from(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         [
             Cause::SignUp(network),
@@ -60,6 +65,7 @@ impl Cause {
             Cause::Recovery(network),
             Cause::RecoveryAtOwnDevice,
             Cause::Authenticated,
+            Cause::Staff,
             Cause::SignIn,
             Cause::SecurityEvent,
         ]
@@ -72,6 +78,7 @@ impl Cause {
             Cause::Recovery(_) => b"recovery",
             Cause::RecoveryAtOwnDevice => b"recovery at own device",
             Cause::Authenticated => b"proven",
+            Cause::Staff => b"staff",
             Cause::SignIn => b"sign-in",
             Cause::SecurityEvent => b"event",
         }
@@ -131,25 +138,26 @@ pub(crate) fn take(
     recipient: &str,
 ) -> Result<Result<(), LimitReached>, Failure> {
     let of_member = match cause {
-        Cause::Authenticated | Cause::SignIn | Cause::SecurityEvent => {
+        Cause::Authenticated | Cause::Staff | Cause::SignIn | Cause::SecurityEvent => {
             counters(site, cause, channel, &member_key(site, cause, member_id, channel))
         }
         // One address or number alone: a member has no other, and a stranger's requests by mail leave those by telephone.
         Cause::SignUp(_) | Cause::NewLink | Cause::Recovery(_) | Cause::RecoveryAtOwnDevice => Vec::new(),
     };
     let mut of_address = counters(site, cause, channel, &address_key(site, cause, recipient));
-    if matches!(cause, Cause::Recovery(_) | Cause::Authenticated) {
+    if matches!(cause, Cause::Recovery(_) | Cause::Authenticated | Cause::Staff) {
         of_address.push(passcodes_of_anybody(site, recipient));
     }
-    let share = cause.is_anonymous().then(|| anonymous_share(site, channel));
-    let of_site: Vec<Counter> = std::iter::once(whole_site(site, channel)).chain(share).collect();
+    let of_site = shares(site, cause, channel);
     if let Some(until) = full_until(tx, tx.now(), &of_member)? {
         return Ok(Err(LimitReached::Member(until)));
     }
     if full_until(tx, tx.now(), &of_address)?.is_some() {
         return Ok(Err(LimitReached::Recipient));
     }
-    if let Some(until) = full_until(tx, tx.now(), &of_site)? {
+    if cause != Cause::Staff
+        && let Some(until) = full_until(tx, tx.now(), &of_site)?
+    {
         return Ok(Err(LimitReached::Site(until)));
     }
     for counter in of_member.iter().chain(&of_address).chain(&of_site) {
@@ -174,6 +182,18 @@ fn counters(site: &Site, cause: Cause, channel: Channel, key: &[u8]) -> Vec<Coun
     std::iter::once(all).chain(of_network).collect()
 }
 
+/// The counters of the site that a message of this cause counts in.
+fn shares(site: &Site, cause: Cause, channel: Channel) -> Vec<Counter> {
+    let mut shares = vec![whole_site(site, channel)];
+    if cause.is_anonymous() {
+        shares.push(anonymous_share(site, channel));
+    }
+    if matches!(cause, Cause::SignUp(_) | Cause::NewLink) {
+        shares.push(sign_up_share(site, channel));
+    }
+    shares
+}
+
 /// The passcodes to an address for which neither a password nor a device of the member is needed: recoveries, and those that any
 /// member asks for.
 fn passcodes_of_anybody(site: &Site, recipient: &str) -> Counter {
@@ -184,12 +204,8 @@ fn passcodes_of_anybody(site: &Site, recipient: &str) -> Counter {
 /// Counts one mail that an anonymous request causes to an address of the site itself. `false`: a limit is reached, and
 /// nothing was counted.
 pub fn take_for_site_address(site: &Site, tx: &Write, recipient: &str) -> Result<bool, Failure> {
-    let to_site = Counter {
-        key: hash(site, &[b"house", email::canonical(recipient).as_bytes()]).to_vec(),
-        per_hour: None,
-        per_day: TO_SITE_ADDRESS_PER_DAY_MAX,
-    };
-    let counters = [whole_site(site, Channel::Email), anonymous_share(site, Channel::Email), to_site];
+    let mut counters = vec![to_one_address(site, recipient), whole_site(site, Channel::Email)];
+    counters.extend([anonymous_share(site, Channel::Email), sign_up_share(site, Channel::Email)]);
     if full_until(tx, tx.now(), &counters)?.is_some() {
         return Ok(false);
     }
@@ -197,6 +213,23 @@ pub fn take_for_site_address(site: &Site, tx: &Write, recipient: &str) -> Result
         passcodes::insert_send(tx, &counter.key)?;
     }
     Ok(true)
+}
+
+/// Counts one mail by which an admin invites somebody. `false`: the address has had too many, and nothing was counted.
+pub(crate) fn take_for_invitation(site: &Site, tx: &Write, recipient: &str) -> Result<bool, Failure> {
+    let to_invitee = to_one_address(site, recipient);
+    if full_until(tx, tx.now(), std::slice::from_ref(&to_invitee))?.is_some() {
+        return Ok(false);
+    }
+    for counter in [to_invitee, whole_site(site, Channel::Email)] {
+        passcodes::insert_send(tx, &counter.key)?;
+    }
+    Ok(true)
+}
+
+fn to_one_address(site: &Site, recipient: &str) -> Counter {
+    let key = hash(site, &[b"house", email::canonical(recipient).as_bytes()]).to_vec();
+    Counter { key, per_hour: None, per_day: TO_SITE_ADDRESS_PER_DAY_MAX }
 }
 
 /// The state of the daily quota of a channel.
@@ -247,6 +280,10 @@ fn whole_site(site: &Site, channel: Channel) -> Counter {
 
 fn anonymous_share(site: &Site, channel: Channel) -> Counter {
     of_site(site, b"strangers at the site", channel, site_limit(site, channel) / ANONYMOUS_SHARE_DIVISOR)
+}
+
+fn sign_up_share(site: &Site, channel: Channel) -> Counter {
+    of_site(site, b"sign-ups at the site", channel, (site_limit(site, channel) / SIGN_UP_SHARE_DIVISOR).max(1))
 }
 
 fn of_site(site: &Site, whose: &[u8], channel: Channel, per_day: i64) -> Counter {

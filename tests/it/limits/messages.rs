@@ -226,13 +226,17 @@ fn the_contact_form_writes_so_many_mails_a_day_and_the_desk_has_every_message() 
 fn mails_of_the_contact_form_are_part_of_what_the_site_sends_in_a_day() {
     let site = Site::open_with(|config| {
         config.contact_to = Some("desk@windwerk.example".to_owned());
-        config.limits.mails_per_day = 4;
+        config.limits.mails_per_day = 8;
     });
     let form = json!({ "name": "Ann Other", "email": "ann@example.com", "message": "Do you open on Sundays?" });
     for _ in 0..3 {
         site.stranger().post("/public/contact", &form).ok();
     }
-    assert_eq!(messages_to(&site, "desk@windwerk.example"), 2);
+    assert_eq!(messages_to(&site, "desk@windwerk.example"), 2, "a quarter");
+    for name in ["jane", "mark"] {
+        site.member(name);
+        recover(&site, name).ok();
+    }
     let used_up = site.change(|tx| message_quota::daily_quota(site.inside(), tx, Channel::Email));
     assert_eq!(used_up, DailyQuota::AnonymousUsedUp);
 }
@@ -250,4 +254,42 @@ fn an_admin_sends_five_test_messages_an_hour() {
     assert_eq!(admin.post("/desk/site/mail-test", &[]).status, 429);
     site.advance(HOUR);
     assert_eq!(admin.post("/desk/site/mail-test", &[]).status, 303);
+}
+
+#[test]
+fn sign_ups_of_strangers_use_up_neither_recoveries_nor_the_messages_of_staff() {
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.mail = Some(senders::mail_to_nowhere());
+        config.limits.mails_per_day = 16;
+    });
+    let (jane, admin) = (site.member("jane"), Clerk::at(&site, &site.admin()));
+    for n in 0..8 {
+        let new = json!({
+            "username": format!("new-{n}"), "real_name": "Mo Example", "email": format!("new-{n}@example.com"),
+            "password": PASSWORD, "terms": true,
+        });
+        site.stranger().post("/auth/signup", new).ok();
+    }
+    assert_eq!(site.rows()["outbox"], 4, "a quarter of the day's mails");
+    recover(&site, "jane").ok();
+    assert_eq!(messages_to(&site, "jane@example.com"), 1);
+    // Members use up the rest, and the staff's own messages still go.
+    for n in 0..20 {
+        let member = site.member(&format!("member-{n}"));
+        member.post(SEND, json!({"email": format!("other-{n}@example.com")}));
+    }
+    assert_eq!((site.rows()["outbox"], told_of_passcodes(&site)), (16, "health.passcodes.mails"));
+    jane.post(SEND, json!({"email": "jane-2@example.com"})).refused(429);
+    assert_eq!(admin.post("/desk/site/mail-test", &[]).status, 303);
+    let invitation = [
+        ("name", "Nora Ek"),
+        ("email", "new.clerk@example.com"),
+        ("role", "desk"),
+        ("language", "en"),
+        ("number", "7"),
+    ];
+    let invited = admin.post("/desk/site/invitations", &invitation);
+    assert_eq!(invited.status, 303, "{invited}");
+    assert_eq!(messages_to(&site, "new.clerk@example.com"), 1);
 }

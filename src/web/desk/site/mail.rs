@@ -29,7 +29,7 @@ pub(crate) fn test(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         if profile.email.is_empty() {
             return Err(Failure::nothing_confirmed().saying(Text::new("site.mail_no_address")));
         }
-        let taken = message_quota::take(site, tx, Cause::Authenticated, clerk.id(), Channel::Email, &profile.email)?;
+        let taken = message_quota::take(site, tx, Cause::Staff, clerk.id(), Channel::Email, &profile.email)?;
         taken.map_err(|over| passcode::refused(tx, over))?;
         let message = NewMessage {
             channel: Channel::Email,
