@@ -152,11 +152,11 @@ pub fn walk(site: &Site, progress: &mut Progress) -> Result<Walk, Failure> {
     }
     let broken = broken.or_else(|| (chain.hash != end.hash).then_some(Break::EndDiffers { row: end.seq }));
     let broken = match broken {
-        None if !is_marked => Some(Break::EndDiffers { row: end.seq }),
         None => beyond(site, end)?.or_else(|| witnesses.left_over(end.seq)),
         broken => broken,
     };
     let broken = match broken {
+        None if !is_marked => Some(Break::EndDiffers { row: end.seq }),
         None => read(site, |tx| audit_end::judge(tx, &site.config.data))?,
         broken => broken,
     };

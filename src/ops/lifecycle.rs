@@ -10,7 +10,7 @@ use crate::keys::{Keys, columns, hex, random};
 use crate::ops::erasure;
 use crate::site::Site;
 use crate::store::engine::alarm;
-use crate::store::engine::data_dir::DataDir;
+use crate::store::engine::data_dir::{self, DataDir};
 use crate::store::engine::migrate::{self, Older};
 use crate::store::engine::{hot_journal, integrity};
 use crate::store::queries::sealed;
@@ -202,6 +202,15 @@ fn binding(data_dir: &DataDir) -> impl Fn(&Write, i64) -> Result<(), String> {
     |tx, before| {
         if before >= BOUND_SINCE {
             return Ok(());
+        }
+        // A restore and a rollback move that file away: this database was set back by hand, to have what is in it bound anew.
+        let end = data_dir::audit_end(data_dir.dir());
+        if end.exists() {
+            return Err(format!(
+                "its secrets are not bound to their rows, and {} is from a version that binds them: `tunneldesk restore` \
+                 brings a backup back; remove that file if you put an older database beside it yourself",
+                end.display()
+            ));
         }
         let failed = |e| format!("its secrets cannot be bound to their rows: {e}");
         let keys = Keys::open(&data_dir.key())?;

@@ -202,10 +202,25 @@ fn twenty_ways_to_cut_or_edit_the_log_in_the_database_alone_are_seen() {
     let file = Connection::open(desk.database()).unwrap();
     file.execute_batch(&format!("{TRIGGERS}; ATTACH '{}' AS earlier; {}", earlier.display(), ATTACKS[4])).unwrap();
     drop(file);
-    let said = desk.run(&["member", "ban", "2"]).err;
-    assert!(said.contains("the end of the audit log was cut off or changed"), "{said}");
+    let server = desk.serve();
+    assert!(
+        server.log.wait_for("the end of the audit log was cut off or changed: `tunneldesk audit verify`").is_some()
+    );
+    assert_eq!(server.stop().code, Some(0));
     (1..=3).for_each(|number| _ = desk.add_member(&format!("late{number}"), "member"));
     assert!(desk.run(&["audit", "verify"]).trouble(2).contains("was rewritten"), "rows behind the cut hide nothing");
     back();
     desk.run(&["audit", "verify"]).done();
+}
+
+#[test]
+fn a_database_that_was_set_back_to_have_its_secrets_bound_anew_is_refused() {
+    let desk = desk_with_rows();
+    let back = "DELETE FROM refinery_schema_history WHERE version >= 54; ALTER TABLE sessions DROP COLUMN bound;
+                ALTER TABLE booking_tokens DROP COLUMN bound; ALTER TABLE kiosks DROP COLUMN bound;
+                ALTER TABLE site DROP COLUMN audit_mark;
+                UPDATE members SET password_hash = (SELECT password_hash FROM members WHERE member_id = 2)";
+    Connection::open(desk.database()).unwrap().execute_batch(back).unwrap();
+    let said = desk.run(&["upgrade"]).trouble(2);
+    assert!(said.contains("audit-end is from a version that binds them"), "{said}");
 }

@@ -81,6 +81,8 @@ fn a_password_s_hash_opens_its_own_row_alone() {
 fn an_authenticator_s_secret_opens_its_own_row_alone() {
     let two = Two::new();
     let (thief, owner) = (&two.thief, &two.owner);
+    // A secret that does not open is damaged, which is answered by 500.
+    two.site.expects_faults();
     two.write(
         "UPDATE second_factors SET last_step = 0, sealed = (SELECT sealed FROM second_factors WHERE member_id = ?1)
          WHERE member_id = ?2",
