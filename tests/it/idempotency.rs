@@ -17,6 +17,9 @@ const READS: [&str; 3] = [
     "/auth/signup/check-username",
 ];
 
+/// At a site without social sign-in its answer says so and changes nothing, so it binds no key.
+const NOT_SET_UP: &str = "/auth/social";
+
 fn posts() -> impl Iterator<Item = &'static Route> {
     // A standby's request needs no key: it states what the standby has, and the answer is what is missing.
     let repeatable = |route: &&Route| {
@@ -71,7 +74,7 @@ fn the_same_key_and_body_get_the_first_answer_and_no_second_effect() {
 #[test]
 fn the_same_key_with_another_body_is_refused() {
     let world = World::open();
-    for route in posts() {
+    for route in posts().filter(|route| route.path != NOT_SET_UP) {
         let caller = world.right_caller(route);
         let request = keyed(&world.request(route, &caller), "once-2");
         caller.send(&request).ok();
@@ -222,7 +225,7 @@ fn a_principal_has_a_share_of_stored_outcomes() {
     let site = Site::open();
     let (jane, mark) = (site.member("jane"), site.member("mark"));
     let edit = |caller: &Caller, key: usize| {
-        let asking = caller.ask(Method::POST, "/account/profile/kiosk-code");
+        let asking = caller.ask(Method::POST, "/account/profile/remove-media");
         asking.header("idempotency-key", &format!("key-{key}")).send()
     };
     let stored = (0..5_100).take_while(|key| edit(&jane, *key).status == 200).count();
@@ -230,7 +233,7 @@ fn a_principal_has_a_share_of_stored_outcomes() {
     assert!(edit(&jane, stored).refused(429).header("retry-after").is_some());
     assert_eq!(edit(&jane, 0).status, 200, "an outcome that is stored is given again");
     assert_eq!(edit(&mark, 0).status, 200);
-    jane.ask(Method::POST, "/account/profile/kiosk-code").send().ok();
+    jane.ask(Method::POST, "/account/profile/remove-media").send().ok();
 }
 
 #[test]
