@@ -43,11 +43,6 @@ enum Source {
     Frozen(AtomicI64, AtomicU64),
 }
 
-/// A time of the file system in Unix seconds; 0 before 1970.
-pub(crate) fn moment_of(time: SystemTime) -> i64 {
-    time.duration_since(UNIX_EPOCH).map_or(0, |past| past.as_secs().cast_signed())
-}
-
 /// A moment in Unix seconds as a [`SystemTime`], for libraries.
 pub(crate) fn system_time(moment: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(moment.max(0).unsigned_abs())
@@ -76,7 +71,7 @@ impl Clock {
 
     fn reading(&self) -> i64 {
         match &self.source {
-            Source::Machine(_) => moment_of(SystemTime::now()),
+            Source::Machine(_) => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |past| past.as_secs() as i64),
             Source::Frozen(moment, _) => moment.load(Ordering::Relaxed),
         }
     }

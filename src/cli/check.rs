@@ -27,7 +27,7 @@ pub(super) fn run(global: &Global) -> CommandResult {
 /// The key files of other networks that cannot be used: without one nobody signs in by its network.
 fn unusable_keys(config: &Config) -> Vec<String> {
     let files = social::look_at_keys(&config.social).into_iter();
-    let unusable = files.filter_map(|file| Some((file.network, file.path, file.written_at.err()?)));
+    let unusable = files.filter_map(|file| Some((file.network, file.path, file.age.err()?)));
     unusable.map(|(network, path, cause)| format!("social.{network}.keys_file = {}: {cause}", path.display())).collect()
 }
 

@@ -4,7 +4,6 @@ mod keys;
 pub(crate) mod signed_request;
 mod token;
 
-use crate::clock;
 use crate::config::{Social, TokenIssuer};
 use crate::http::field_types::Named;
 use crate::http::json;
@@ -124,8 +123,8 @@ fn by_token(network: Network, issuer: Option<&TokenIssuer>, params: &str, now: i
 pub(crate) struct KeysFile<'c> {
     pub network: &'static str,
     pub path: &'c Path,
-    /// When it was written, in Unix seconds; or why it cannot be used.
-    pub written_at: Result<i64, String>,
+    /// Seconds since it was written; or why it cannot be used.
+    pub age: Result<i64, String>,
 }
 
 /// The key files of the networks that are configured.
@@ -134,14 +133,15 @@ pub(crate) fn look_at_keys(social: &Social) -> Vec<KeysFile<'_>> {
     let issuers = networks.into_iter().filter_map(|(network, issuer)| Some((network, issuer.as_ref()?)));
     let look = |(network, issuer)| {
         let TokenIssuer { keys_file: path, .. }: &TokenIssuer = issuer;
-        KeysFile { network, path, written_at: KeySet::read(path).and_then(|_| written_at(path)) }
+        KeysFile { network, path, age: KeySet::read(path).and_then(|_| age(path)) }
     };
     issuers.map(look).collect()
 }
 
-fn written_at(path: &Path) -> Result<i64, String> {
+fn age(path: &Path) -> Result<i64, String> {
     let written = std::fs::metadata(path).and_then(|file| file.modified()).map_err(|e| e.to_string())?;
-    Ok(clock::moment_of(written))
+    // A time of writing in the future is as good as now.
+    Ok(written.elapsed().map_or(0, |age| age.as_secs().cast_signed()))
 }
 
 /// The first of these fields of `params` that is a string.

@@ -59,13 +59,13 @@ pub(crate) fn social_keys(site: &Site) -> Fact {
     let judge = |file: &social::KeysFile| {
         let text = |key| Text::new(key).with("path", file.path.display());
         let next = Text::new("health.social_keys.next").with("network", file.network);
-        match &file.written_at {
+        match &file.age {
             Err(cause) => {
                 let text = text("health.social_keys.broken").with("cause", cause);
                 Some(Fact::judged("social_keys", State::Alarm, text, next))
             }
-            Ok(at) if site.now() - at > SOCIAL_KEYS_SECONDS_WARNING => {
-                let text = text("health.social_keys.old").with("at", moment_text(site, *at));
+            Ok(age) if *age > SOCIAL_KEYS_SECONDS_WARNING => {
+                let text = text("health.social_keys.old").with("at", moment_text(site, site.now() - age));
                 Some(Fact::judged("social_keys", State::Warning, text, next))
             }
             Ok(_) => None,
