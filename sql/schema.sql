@@ -600,13 +600,6 @@ CREATE TABLE account_claims (
     ends_at    INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE refused_check_ins (                            -- noted by a kiosk that could not reach the site, and refused afterwards
-    booking_id INTEGER PRIMARY KEY REFERENCES bookings,
-    tapped_at  INTEGER NOT NULL,
-    reason     TEXT    NOT NULL,                            -- the code of the refusal
-    settled_at INTEGER                                      -- when the desk settled it
-) STRICT;
-
 CREATE TABLE shift_note (
     only       INTEGER PRIMARY KEY CHECK (only = 1),
     text       TEXT    NOT NULL,
@@ -677,9 +670,8 @@ CREATE TABLE waiver_decisions (
     may_fly      INTEGER NOT NULL CHECK (may_fly IN (0, 1)),
     word         TEXT    NOT NULL,                   -- why
     decided_by   INTEGER,                            -- the clerk; no reference, because the decision stays
-    decided_at   INTEGER NOT NULL,
-    in_error     INTEGER NOT NULL DEFAULT 0 CHECK (in_error IN (0, 1)) -- 1: the waiver was signed in error, and no longer counts
-) STRICT;
+    decided_at   INTEGER NOT NULL
+, in_error INTEGER NOT NULL DEFAULT 0 CHECK (in_error IN (0, 1))) STRICT;
 
 CREATE TABLE waiver_overrides (
     override_id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -758,6 +750,13 @@ CREATE TABLE former_names (
     kind      TEXT    NOT NULL CHECK (kind IN ('name', 'email', 'phone')),
     word      TEXT    NOT NULL,
     UNIQUE (member_id, word)
+) STRICT;
+
+CREATE TABLE refused_check_ins (
+    booking_id INTEGER PRIMARY KEY REFERENCES bookings,
+    tapped_at  INTEGER NOT NULL,
+    reason     TEXT    NOT NULL,
+    settled_at INTEGER
 ) STRICT;
 
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
@@ -1120,8 +1119,6 @@ END;
 CREATE INDEX bookings_by_flight_date ON bookings
     (flight_date, tunnel_id, partner_id, minutes_booked, arrived_at, ended_as, member_id, registration_id);
 
-CREATE INDEX refused_check_ins_open ON refused_check_ins (tapped_at) WHERE settled_at IS NULL;
-
 CREATE INDEX waiver_signatures_by_member ON waiver_signatures (member_id, signature_id);
 
 CREATE INDEX waiver_signatures_by_signer ON waiver_signatures (signer_id) WHERE signer_id IS NOT NULL;
@@ -1261,3 +1258,5 @@ CREATE TRIGGER waiver_decisions_keep_their_words
 BEFORE UPDATE OF decision_id, signature_id, may_fly, decided_by, decided_at, in_error ON waiver_decisions BEGIN
     SELECT RAISE(ABORT, 'a decision is never changed');
 END;
+
+CREATE INDEX refused_check_ins_open ON refused_check_ins (tapped_at) WHERE settled_at IS NULL;

@@ -3,6 +3,7 @@
 
 use crate::keys::{Keys, Part, Place, SealedColumn, columns};
 use crate::store::Write;
+use crate::store::engine::columns::Columns;
 use crate::store::tables::{accounts, audit, kiosks, passkeys, security_answers, sessions};
 use rusqlite::Result;
 use rusqlite::types::Value;
@@ -35,8 +36,9 @@ pub(super) fn place(column: &SealedColumn, mut next: impl FnMut() -> Result<Valu
 fn reseal(tx: &Write, column: &SealedColumn, change: impl Fn(&Place, &[u8]) -> Option<Vec<u8>>) -> Result<Resealed> {
     let [all, update] = statements(column);
     let found = tx.list_with(&all, [], |row| {
-        let place: Vec<Value> = (0..column.row.len()).map(|part| row.get(2 + part)).collect::<Result<_>>()?;
-        Ok((row.get::<_, Value>(0)?, row.get::<_, Vec<u8>>(1)?, column.at(place.iter().map(part))))
+        let mut values = Columns::of(row);
+        let (key, sealed): (Value, Vec<u8>) = (values.read()?, values.read()?);
+        Ok((key, sealed, place(column, || values.read())?))
     })?;
     let mut done = Resealed { values: found.len(), damaged: 0 };
     for (key, sealed, place) in found {
