@@ -190,37 +190,29 @@ if (find && arrivals) {
         else return;
         event.preventDefault();
     });
-    // A card reader types faster than people, and ends with Enter, Tab or nothing. Wherever the cursor is, its reading is searched.
-    const KEY_INTERVAL_MAX = 50, KEYS_MIN = 6, SILENCE = 150;
-    let read = '', last = 0, into = null, before = '', timer;
-    const isReading = () => read.length >= KEYS_MIN && (read.match(/\d/g)?.length >= 4 || read.match(/[&é"'(\-è_çà]/g)?.length >= 4);
+    // A card reader types faster than people, and ends with Enter, Tab or nothing. It is searched wherever the cursor is.
+    let read = '', last = 0, into, before, timer;
+    const isReading = () => read.length > 5 && read.replace(/[a-z]/gi, '').length > 3;
     const take = () => {
-        clearTimeout(timer);
-        const reading = read;
-        read = '';
-        if (into && into !== field) into.value = before;
-        field.value = reading;
+        if (into.value !== undefined) into.value = before;
         field.focus();
-        field.dispatchEvent(new Event('input', { bubbles: true }));
+        field.value = read;
+        field.dispatchEvent(new Event('input'));
+        read = '';
     };
     addEventListener('keydown', event => {
-        if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.isComposing) return;
+        const { key, target, timeStamp } = event;
         clearTimeout(timer);
-        const soonAfter = event.timeStamp - last <= KEY_INTERVAL_MAX;
-        last = event.timeStamp;
-        if (event.key.length === 1) {
-            if (!soonAfter || !read) {
-                read = '';
-                into = event.target.matches?.('input, textarea') ? event.target : null;
-                before = into?.value;
-            }
-            read += event.key;
-            timer = setTimeout(() => isReading() && take(), SILENCE);
-        } else if ((event.key === 'Enter' || event.key === 'Tab') && soonAfter && isReading() && !(event.key === 'Enter' && into === field)) {
+        if (timeStamp - last > 50 || event.repeat) read = '';
+        last = timeStamp;
+        if (key.length === 1) {
+            if (!read) [into, before] = [target, target.value];
+            read += key;
+            timer = setTimeout(() => isReading() && take(), 150);
+        } else if (/Enter|Tab/.test(key) && isReading() && (key === 'Tab' || into !== field)) {
             event.preventDefault();
-            event.stopPropagation();
             take();
-        } else if (event.key !== 'Shift') read = '';
+        }
     }, { capture: true });
     if (field.value) narrow();
 }

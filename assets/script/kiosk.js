@@ -132,7 +132,8 @@ if (look && navigator.mediaDevices) {
         return code && code.value.length >= CODE_MIN;
     };
     if (card || code) addEventListener('keydown', event => {
-        if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+        // Some keyboards make the marks of a frame with AltGr, which counts as Ctrl and Alt.
+        if (event.repeat) return;
         clearTimeout(timer);
         if (event.key === 'Enter' || event.key === 'Tab') {
             if (!end()) return;
