@@ -145,7 +145,7 @@ const MATRIX: &[(&str, &[&str])] = &[
     ("web",       &["jobs", "app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("api",       &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("jobs",      &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "config", "keys", "clock", "bounded", "files"]),
-    ("demo",      &["app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "keys", "clock", "files"]),
+    ("demo",      &["app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "clock", "files"]),
     ("app",       &["ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("ops",       &["auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock", "files"]),
     ("auth",      &["http", "site", "store", "domain", "i18n", "config", "log", "keys", "files"]),
