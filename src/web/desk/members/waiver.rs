@@ -290,22 +290,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>
         };
         let allowed = allowed(site, tx, member_id, language)?;
         let mut papers = waiver_papers::list(site, tx, member_id, language)?;
-        if let Some((signature_id, word, problem)) = decision
-            && let Some(paper) = papers.iter_mut().find(|paper| paper.signature_id == signature_id)
-        {
-            (paper.word, paper.problem, paper.is_open) = (word, Some(problem), true);
-        }
-        if let Some((signature_id, problem)) = error
-            && let Some(paper) = papers.iter_mut().find(|paper| paper.signature_id == signature_id)
-        {
-            paper.error_problem = Some(problem);
-        }
-        let years = site.config.waiver.keep_years;
-        let kept = match years {
+        show_refused(&mut papers, decision, error);
+        let kept = match site.config.waiver.keep_years {
             0 => Text::new("papers.kept_as_account"),
             years => Text::new("papers.kept_years").with("years", years),
         };
-        let kept = language.say(&kept);
         let right = |one: &Guardianship| {
             let relation = language.say(&Text::new(relation_key(one.relation)));
             if one.permission.is_empty() { relation } else { language.labelled(&relation, &one.permission) }
@@ -336,7 +325,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>
             allowed,
             may_override,
             may_mark_errors: clerk.role() == Role::Admin && clerk.id() != member_id,
-            kept,
+            kept: language.say(&kept),
             sheet,
             papers,
             guardian_problem,
@@ -345,6 +334,20 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>
         })
     })?;
     Ok(show(status, language, &page))
+}
+
+/// Shows beside its waiver a decision, or a mark of an error, that was refused.
+fn show_refused(papers: &mut [Paper], decision: Option<(i64, String, String)>, error: Option<(i64, String)>) {
+    if let Some((signature_id, word, problem)) = decision
+        && let Some(paper) = papers.iter_mut().find(|paper| paper.signature_id == signature_id)
+    {
+        (paper.word, paper.problem, paper.is_open) = (word, Some(problem), true);
+    }
+    if let Some((signature_id, problem)) = error
+        && let Some(paper) = papers.iter_mut().find(|paper| paper.signature_id == signature_id)
+    {
+        paper.error_problem = Some(problem);
+    }
 }
 
 /// The member's booking of today that is not checked in, where the member may fly.
