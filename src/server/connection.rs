@@ -63,6 +63,7 @@ pub(super) fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         async move {
             progress.set(ConnectionState::Receiving);
             let answer = service.answer(request, &peer, kind, &progress).await;
+            progress.see_head(false);
             progress.set(ConnectionState::Sending);
             Ok(answer)
         }
@@ -190,6 +191,7 @@ impl<S: AsyncRead + Unpin> Read for WithWriteTimeout<S> {
             Poll::Ready(outcome) => {
                 if self.progress.state() == ConnectionState::Idle {
                     self.head.begin();
+                    self.progress.see_head(true);
                 }
                 self.progress.set(ConnectionState::Receiving);
                 let is_refused = self.head.add(read.filled());

@@ -66,6 +66,8 @@ pub(super) struct Progress {
     /// The connection closes between two requests.
     closing: AtomicBool,
     evicted: AtomicBool,
+    /// The head of the next request has not been looked at as its bytes arrived: it came in one read with a request before it.
+    head_unseen: AtomicBool,
     /// The connection's task.
     task: OnceLock<AbortHandle>,
 }
@@ -85,6 +87,15 @@ impl Progress {
 
     pub(super) fn make_last(&self) {
         self.last.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes whether the next head is looked at as its bytes arrive.
+    pub(super) fn see_head(&self, seen: bool) {
+        self.head_unseen.store(!seen, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_seen_head(&self) -> bool {
+        !self.head_unseen.load(Ordering::Relaxed)
     }
 
     pub(super) fn is_closing(&self) -> bool {

@@ -1,6 +1,9 @@
 //! Requests that cannot be read are refused with the error envelope.
 
 use crate::harness::{Site, Wire};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
 
 fn refused(site: &Site, bytes: &[u8], status: u16, code: &str) {
     let asked: String = bytes.iter().take(60).map(|b| b.escape_ascii().to_string()).collect();
@@ -131,5 +134,32 @@ fn a_length_beside_chunks_is_400_and_ends_the_connection() {
         let head =
             format!("POST /api/auth/login HTTP/1.1\r\nHost: localhost\r\n{lengths}\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n");
         refused(&site, head.as_bytes(), 400, "bad_request");
+    }
+}
+
+/// A second length of such a request cannot be seen, so its chunks are refused; behind an answer they are taken.
+#[test]
+fn chunks_in_one_piece_with_a_request_before_them_are_400() {
+    let site = Site::open();
+    let good = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let chunked = |more: &str| {
+        let head =
+            format!("POST /api/auth/login HTTP/1.1\r\nHost: localhost\r\n{more}Transfer-Encoding: chunked\r\n\r\n");
+        head + "2\r\n{}\r\n0\r\n\r\n"
+    };
+    for more in ["", "Content-Length: 2\r\n"] {
+        let mut stream = TcpStream::connect(site.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.write_all(format!("{good}{}", chunked(more)).as_bytes()).unwrap();
+        let mut answers = String::new();
+        stream.read_to_string(&mut answers).expect("the server closes");
+        let statuses: Vec<&str> = answers.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
+        assert_eq!(statuses, ["200", "400"], "{answers}");
+        assert!(answers.contains("\"bad_request\""), "{answers}");
+    }
+    let mut wire = Wire::to(site.address());
+    for _ in 0..20 {
+        wire.exchange(good.as_bytes(), "a good one").unwrap().ok();
+        wire.exchange(chunked("").as_bytes(), "chunks behind an answer").unwrap().refused(422);
     }
 }

@@ -39,9 +39,9 @@ pub(super) struct Response {
 #[derive(Debug)]
 pub(crate) enum Serving {
     Yes,
-    /// It was replaced, and writes nothing.
+    /// The machine was replaced, and writes nothing.
     Replaced,
-    /// It does not answer, for a reason in one line.
+    /// The machine does not answer, for a reason in one line.
     Silent(String),
 }
 

@@ -240,7 +240,7 @@ pub(crate) fn ask_former_main(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-/// Logs why the machine that was followed says nothing, until another reason comes.
+/// Logs once why the machine that was followed says nothing, until it answers again.
 fn log_once(logged: &mut String, cause: &str) {
     if logged.is_empty() {
         tracing::warn!(cause, "the machine that was followed does not answer; it is asked again and again");

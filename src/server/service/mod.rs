@@ -181,7 +181,14 @@ impl HttpService {
             };
             return self.respond(line, finished(reply, None), cors);
         }
-        let taken = self.take(request, kind, &mut line).await;
+        let taken = match progress.has_seen_head() || !request.headers().contains_key(header::TRANSFER_ENCODING) {
+            true => self.take(request, kind, &mut line).await,
+            // A second length beside the chunks is hidden by hyper. Clients do not send chunks before they have an answer.
+            false => {
+                progress.make_last();
+                Err(Failure::bad_request().because("chunks in one read with a request before them"))
+            }
+        };
         progress.set(ConnectionState::Processing);
         let finished = match taken {
             Ok((access, call)) => {

@@ -30,9 +30,13 @@ row! {
 const OPEN: &str = " FROM refused_check_ins r JOIN bookings b USING (booking_id) JOIN members m USING (member_id)
       WHERE r.settled_at IS NULL AND b.arrived_at IS NULL";
 
-/// Notes a refusal, once for a booking.
+/// Notes a refusal, once for each tap: a later one waits for the desk although an earlier one was settled.
 pub(crate) fn insert(tx: &Write, booking_id: i64, tapped_at: i64, reason: &str) -> Result<usize> {
-    insert!(tx.run, "INSERT OR IGNORE INTO refused_check_ins" { booking_id, tapped_at, reason })
+    let sql = sql!(
+        "INSERT INTO refused_check_ins (booking_id, tapped_at, reason) VALUES (?1, ?2, ?3)
+             ON CONFLICT (booking_id) DO UPDATE SET tapped_at = ?2, reason = ?3, settled_at = NULL WHERE tapped_at < ?2"
+    );
+    tx.run(sql, (booking_id, tapped_at, reason))
 }
 
 /// The refusals that wait, the oldest first: who was checked in after all waits no more.

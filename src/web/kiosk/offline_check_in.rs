@@ -35,7 +35,7 @@ pub(crate) fn check_in(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
             Ok(reply::done(call.say("kiosk.done_arrived")))
         }),
     };
-    // Whoever is too fast sends it again.
+    // A kiosk that was too fast sends the check-in again.
     if let Err(failure) = &answer
         && is_noted
         && failure.status().is_client_error()

@@ -3,7 +3,7 @@
 use super::kiosk::{enter, paired};
 use super::kiosk_screens::pair;
 use super::{Clerk, book, demo};
-use crate::harness::{Browser, Site};
+use crate::harness::{Browser, Caller, Site};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -94,6 +94,17 @@ fn offline(browser: &Browser, off: bool) {
     browser.devtools("Network.emulateNetworkConditions", conditions);
 }
 
+/// The member signs in at the kiosk, which loses the network, and taps the first check-in: the kiosk notes it.
+fn note_offline(site: &Site, browser: &Browser, kiosk: &Clerk, member: &Caller) {
+    enter(site, kiosk, member);
+    let guest = kiosk.cookies.borrow()["kiosk-guest"].clone();
+    browser.order("/cookie", json!({ "cookie": { "name": "kiosk-guest", "value": guest, "httpOnly": true } }));
+    browser.go(&format!("{}/kiosk/home", site.origin()));
+    offline(browser, true);
+    browser.run("document.querySelector('.booked button').click()", json!([]));
+    browser.wait("return document.querySelector('[role=status].note')?.innerText.includes('noted')");
+}
+
 #[test]
 fn an_offline_kiosk_says_so_and_sends_its_check_ins_when_the_server_answers() {
     let site = demo();
@@ -102,13 +113,7 @@ fn an_offline_kiosk_says_so_and_sends_its_check_ins_when_the_server_answers() {
     let tickets = fifty(&site, &kiosk);
     let jane = site.flyer("jane");
     let own = book(&site, &jane, 600);
-    enter(&site, &kiosk, &jane);
-    let guest = kiosk.cookies.borrow()["kiosk-guest"].clone();
-    browser.order("/cookie", json!({ "cookie": { "name": "kiosk-guest", "value": guest, "httpOnly": true } }));
-    browser.go(&format!("{}/kiosk/home", site.origin()));
-    offline(&browser, true);
-    browser.run("document.querySelector('.booked button').click()", json!([]));
-    browser.wait("return document.querySelector('[role=status].note')?.innerText.includes('noted')");
+    note_offline(&site, &browser, &kiosk, &jane);
     browser.run("document.querySelector('.tile').click()", json!([]));
     browser.wait("return document.getElementById('away')?.innerText.includes('cannot reach')");
     assert_eq!(browser.path(), "/kiosk/home", "nothing is begun that needs the site");
@@ -140,13 +145,7 @@ fn a_check_in_that_was_noted_and_cannot_be_made_reaches_the_desk_and_the_guest()
     let kiosk = pair(&site, &browser);
     let jane = site.flyer("jane");
     let own = book(&site, &jane, 600);
-    enter(&site, &kiosk, &jane);
-    let guest = kiosk.cookies.borrow()["kiosk-guest"].clone();
-    browser.order("/cookie", json!({ "cookie": { "name": "kiosk-guest", "value": guest, "httpOnly": true } }));
-    browser.go(&format!("{}/kiosk/home", site.origin()));
-    offline(&browser, true);
-    browser.run("document.querySelector('.booked button').click()", json!([]));
-    browser.wait("return document.querySelector('[role=status].note')?.innerText.includes('noted')");
+    note_offline(&site, &browser, &kiosk, &jane);
     let clerk = Clerk::at(&site, &site.desk());
     assert_eq!(clerk.post(&format!("/desk/bookings/{own}/cancel"), &[]).status, 303);
     let waits = || clerk.get("/desk").page().contains("Check-in at a kiosk was refused: jane");
@@ -175,15 +174,21 @@ fn a_refusal_waits_for_the_desk_where_the_guest_was_told_otherwise_alone_and_unt
     clerk.post(&format!("/desk/bookings/{own}/cancel"), &[]);
     let now = site.now();
     assert_eq!((send(&kiosk, "a", &ticket, now), waits()), (409, false), "the guest reads the reason");
-    let noted = |key: &str, ticket: &str| {
+    let noted_at = |key: &str, ticket: &str, at: i64| {
         let headers = [("origin", &*kiosk.origin), ("idempotency-key", key)];
         kiosk
-            .post_from("/kiosk/kept", &[("ticket", ticket), ("at", &now.to_string()), ("noted", "yes")], &headers)
+            .post_from("/kiosk/kept", &[("ticket", ticket), ("at", &at.to_string()), ("noted", "yes")], &headers)
             .status
     };
+    let noted = |key: &str, ticket: &str| noted_at(key, ticket, now);
     assert_eq!((noted("b", &ticket.replace(&format!(".{own}."), ".99.")), waits()), (422, false), "a forged ticket");
     assert_eq!((noted("c", &ticket), waits()), (409, true));
     assert_eq!((noted("c", &ticket), site.rows()["refused_check_ins"]), (409, 1), "sent again");
+    // A settled refusal does not hide the next tap, and is not brought back by its own sent again.
+    clerk.post(&format!("/desk/bookings/{own}/check-in/settle"), &[]);
+    assert_eq!((noted("c", &ticket), waits()), (409, false), "settled");
+    site.advance(Duration::from_secs(60));
+    assert_eq!((noted_at("c2", &ticket, site.now()), waits()), (409, true), "tapped again");
     clerk.post(&format!("/desk/bookings/{own}/reinstate"), &[]);
     clerk.post(&format!("/desk/bookings/{own}/check-in"), &[]);
     assert!(!waits(), "the desk checked her in");
