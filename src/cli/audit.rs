@@ -6,7 +6,7 @@ use super::streams::Streams;
 use super::{CommandError, CommandResult, Row, Table, done, failed, refused, shown_moment, text};
 use crate::domain::local_time::TimeZone;
 use crate::keys::hex;
-use crate::ops::audit::{Walk, walk};
+use crate::ops::audit::{Break, Walk, walk};
 use crate::site::Site;
 use crate::store::tables::audit::{self, Filter, HashedRow};
 use crate::store::tables::{members, partners};
@@ -215,8 +215,10 @@ fn verify(walk: &Walk) -> CommandResult {
     };
     values["row"] = json!(broken.row());
     values["broken"] = json!(broken);
+    // What is left may be what somebody else wrote, all of it.
+    let are = if matches!(broken, Break::EndDiffers { .. }) { "fit together" } else { "are intact" };
     let words = format!(
-        "the audit log is not what was written: {broken}; rows 1 to {} are intact. Keep the database and the backups: they \
+        "the audit log is not what was written: {broken}; rows 1 to {} {are}. Keep the database and the backups: they \
          are evidence",
         walk.rows
     );

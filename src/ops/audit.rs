@@ -119,7 +119,10 @@ impl fmt::Display for Break {
             Break::Changed { row } => write!(f, "row {row} was changed"),
             Break::Missing { row, to } if row == to => write!(f, "row {row} was removed"),
             Break::Missing { row, to } => write!(f, "rows {row} to {to} were removed"),
-            Break::EndDiffers { row } => write!(f, "the log up to row {row} was rewritten"),
+            Break::EndDiffers { row } => write!(
+                f,
+                "the end of the log at row {row} is not the one that was written: it was cut off or was rewritten"
+            ),
             Break::Beyond { row } => write!(f, "row {row} was put behind the end of the log"),
             Break::WitnessDiffers { row, backup } => write!(
                 f,

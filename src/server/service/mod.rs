@@ -181,14 +181,7 @@ impl HttpService {
             };
             return self.respond(line, finished(reply, None), cors);
         }
-        let taken = match progress.has_seen_head() || !request.headers().contains_key(header::TRANSFER_ENCODING) {
-            true => self.take(request, kind, &mut line).await,
-            // A second length beside the chunks is hidden by hyper. Clients do not send chunks before they have an answer.
-            false => {
-                progress.make_last();
-                Err(Failure::bad_request().because("chunks in one read with a request before them"))
-            }
-        };
+        let taken = self.take(request, progress, kind, &mut line).await;
         progress.set(ConnectionState::Processing);
         let finished = match taken {
             Ok((access, call)) => {
@@ -228,9 +221,11 @@ impl HttpService {
     async fn take(
         &self,
         request: Request<Incoming>,
+        progress: &Progress,
         kind: ListenerKind,
         line: &mut LogLine<'_>,
     ) -> Result<(&'static Access, Call), Failure> {
+        hides_length(progress, &request)?;
         let (mut head, incoming) = request.into_parts();
         let client_waits = head::waits_to_send(&head.headers);
         let (row, params) = match self.find(&mut head, kind) {
@@ -348,6 +343,16 @@ impl HttpService {
 async fn next_tick(begun: Instant) {
     let beats = begun.elapsed().as_nanos() / TICK.as_nanos() + 1;
     tokio::time::sleep_until((begun + TICK * beats as u32).into()).await;
+}
+
+/// Refuses chunks in one read with a request before them: hyper hides a second length beside them. Clients wait for an answer
+/// before they send chunks.
+fn hides_length(progress: &Progress, request: &Request<Incoming>) -> Result<(), Failure> {
+    if progress.has_seen_head() || !request.headers().contains_key(header::TRANSFER_ENCODING) {
+        return Ok(());
+    }
+    progress.make_last();
+    Err(Failure::bad_request().because("chunks in one read with a request before them"))
 }
 
 /// An answer that no operation made.

@@ -301,7 +301,7 @@ fn removed_rows_are_found_in_the_middle_and_at_the_end() {
             "INSERT INTO audit SELECT 9, at, who, deed, whom, origin, detail, hash FROM audit WHERE seq = 8",
             "row 9 was put behind",
         ),
-        ("UPDATE site SET audit_hash = x'00'", "up to row 8 was rewritten"),
+        ("UPDATE site SET audit_hash = x'00'", "at row 8 is not the one that was written"),
     ] {
         let (said, _) = tampered(sql);
         assert!(said.contains(words), "{sql}: {said}");

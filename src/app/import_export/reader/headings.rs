@@ -27,12 +27,9 @@ const HEADINGS: &[(&str, &[&str])] = &[
             "fullname",
             "vorundnachname",
             "vollername",
-            "nom",
             "nomcomplet",
-            "nombre",
             "nombrecompleto",
             "nombreyapellidos",
-            "nome",
             "nomecompleto",
             "nomeecognome",
         ],
@@ -131,9 +128,38 @@ const HEADINGS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// A part of a name, in a language where the word alone is not the whole name.
+const PARTS_OF_NAMES: &[&str] = &[
+    "firstname",
+    "lastname",
+    "givenname",
+    "familyname",
+    "surname",
+    "vorname",
+    "nachname",
+    "familienname",
+    "prenom",
+    "nom",
+    "nomdefamille",
+    "nombre",
+    "apellido",
+    "apellidos",
+    "nome",
+    "cognome",
+];
+
+/// Whether a heading is of a part of a name: lists have whole names.
+pub(super) fn is_part_of_name(heading: &str) -> bool {
+    PARTS_OF_NAMES.contains(&plain(heading).as_str())
+}
+
+fn plain(heading: &str) -> String {
+    folded(heading).chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
 /// Whether a heading means a column.
 pub(super) fn means(heading: &str, column: &str) -> bool {
-    let plain: String = folded(heading).chars().filter(char::is_ascii_alphanumeric).collect();
+    let plain = plain(heading);
     let others = HEADINGS.iter().find(|(name, _)| *name == column).map_or(&[][..], |(_, others)| others);
     plain == column.replace('_', "") || others.contains(&plain.as_str())
 }

@@ -279,6 +279,9 @@ fn judge_headings(found: &ByteRecord, columns: &'static [Column], line: u64) -> 
         };
         match column {
             None if heading.is_empty() => {}
+            None if headings::is_part_of_name(&heading) && columns.iter().any(|one| one.name == "real_name") => {
+                mistake("First and last name are one here: join them in a column real_name.".to_owned());
+            }
             None => mistake(format!("This list has no such column; it has {}.", names())),
             Some(column) if known.contains(&column.name) => {
                 mistake("This column is there twice: which one counts?".to_owned())
