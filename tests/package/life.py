@@ -31,7 +31,7 @@ def lay_older_site(room, uid):
     """The file of a released schema in the place of the package's own."""
     text = open(DUMP).read()
     database, key = room.path(DATA + "/tunneldesk.sqlite"), room.path(DATA + "/site.key")
-    for name in (database, database + "-wal", database + "-shm"):
+    for name in (database, database + "-wal", database + "-shm", room.path(DATA + "/audit-end")):
         if os.path.exists(name):
             os.unlink(name)
     file = sqlite3.connect(database)
