@@ -12,6 +12,7 @@ use crate::http::failure::Failure;
 use crate::keys::Keys;
 use crate::ops::backup::restore;
 use crate::ops::lifecycle::Identity;
+use crate::ops::signature::Signer;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::engine::data_dir::{DataDir, LockError, database, standby_copy};
@@ -111,9 +112,10 @@ impl Init {
             tunnels::set_time_zone(tx, identity.tunnel_id, &zone)?;
             Ok(audit::insert(tx, &actor, "site.made", &Subject::Site, &Detail::none())?)
         };
+        let fingerprint = Signer::ensure(&dir).map_err(failed)?.public().fingerprint();
         let site = make_site(&data_dir, config, &identity, record).map_err(failed)?;
         let words = format!(
-            "{} is ready in {}. Its days begin at midnight in {}.\n\nNext:\n  tunneldesk member add NAME --role admin --email ADDRESS   somebody who may do everything\n  \
+            "{} is ready in {}. Its days begin at midnight in {}.\nIts copies are signed by the key {fingerprint}: note it. A new machine knows the site by it.\n\nNext:\n  tunneldesk member add NAME --role admin --email ADDRESS   somebody who may do everything\n  \
              tunneldesk partner add NAME                                a booking partner, with its secret\n  \
              tunneldesk serve                                           the site itself",
             identity.name,
@@ -121,7 +123,8 @@ impl Init {
             zone
         );
         let values = serde_json::json!({
-            "data": dir, "site_id": &*site.site_id, "tunnel_id": site.tunnel_id, "time_zone": zone
+            "data": dir, "site_id": &*site.site_id, "tunnel_id": site.tunnel_id, "time_zone": zone,
+            "fingerprint": fingerprint
         });
         done(words, values)
     }

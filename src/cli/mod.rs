@@ -13,6 +13,7 @@ mod demo;
 mod describe;
 mod doctor;
 mod export;
+mod found_backups;
 mod health;
 mod holder;
 mod import;

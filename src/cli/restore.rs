@@ -1,20 +1,22 @@
 //! `tunneldesk restore`: puts a backup in the site's place, with the off-site ticks behind it, while no server runs.
 
 use super::acquire::offline;
+use super::found_backups::{FoundBackups, Insistence, ask, stranger, whose};
 use super::point_in_time::{self, PointInTime, SiteClock};
 use super::shell::shell_actor;
 use super::{CommandError, CommandResult, Global, done, failed, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::{MomentInput, TimeZone};
-use crate::ops::backup::backup_store::{Backup, Listing};
+use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::encrypted::Identities;
-use crate::ops::backup::manifest::ChainOrigin;
+use crate::ops::backup::manifest_signature::ErasedMark;
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::restore::{Purpose, RestoreRequest, Restored};
-use crate::ops::backup::{local_store, restore, undo};
+use crate::ops::backup::{restore, undo};
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
+use crate::ops::signature::{PublicKey, Trust, parse_fingerprint};
 use crate::store::engine::data_dir::DataDir;
 use crate::store::queries::erasure::zone_of;
 use clap::Args;
@@ -34,11 +36,18 @@ pub(super) struct Restore {
     /// The secret key of an encrypted copy, as `age-keygen` writes it
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
+    /// Insist on the site with this key, as `init`, `doctor` and the page *Site* showed its fingerprint: on a new machine
+    /// nothing else tells your copy from one that somebody put in its place
+    #[arg(long, value_name = "FINGERPRINT", value_parser = parse_fingerprint)]
+    site: Option<String>,
+    /// Take copies that are not signed too, as earlier versions made them: somebody else may have written them
+    #[arg(long, conflicts_with = "site")]
+    unsigned: bool,
     /// Say what would be restored, after trying it, and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Take the last restore back: what it replaced takes its place again
-    #[arg(long, conflicts_with_all = ["backup", "at", "identity", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["backup", "at", "identity", "site", "unsigned", "dry_run"])]
     undo: bool,
 }
 
@@ -54,23 +63,19 @@ struct Choice {
     backup: Backup,
     /// The ticks behind the backup.
     replay: Option<Replay>,
+    /// Whose tombstones are believed, and how many there should be.
+    trust: Trust,
+    erased: Option<ErasedMark>,
     /// The remark about the off-site backups where their directory did not answer.
     off_site_error: Option<String>,
     /// Newer backups that cannot be read: their names, and why.
     unreadable: Vec<(String, String)>,
 }
 
-/// The backups that were found, and the errors of those that could not be reached or read.
-struct FoundBackups {
-    backups: Vec<Backup>,
-    off_site_error: Option<String>,
-    unreadable: Vec<(String, String)>,
-}
-
 /// Where the backup comes from.
 enum Source {
-    /// The backup in the directory that was named.
-    Directory(Box<Backup>),
+    /// The backup in the directory that was named, and whose ticks behind it are believed.
+    Directory(Box<Backup>, Trust),
     /// The backup of this name among those that were found, or the newest.
     FoundBackups(FoundBackups, Option<String>),
 }
@@ -100,9 +105,14 @@ impl Restore {
         if self.undo {
             return take_back(&data_dir, &config);
         }
-        let source = Source::find(self.backup.as_deref(), &config)?;
+        let wanted = Insistence { site: self.site.clone(), unsigned: self.unsigned };
+        let source = Source::find(self.backup.as_deref(), &config, &wanted)?;
         let until = Until::read(self.at, source.clock(&data_dir))?;
         let choice = until.choose(source, &config)?;
+        let stranger = stranger(&choice.backup, &config);
+        if let Some(key) = stranger.filter(|_| self.site.is_none()) {
+            ask(key, &choice.backup)?;
+        }
         let keys = self.identity.as_deref().map(Identities::read).transpose().map_err(refused)?;
         if keys.is_none() {
             refuse_sealed(&choice)?;
@@ -112,6 +122,8 @@ impl Restore {
             keys: keys.as_ref(),
             replay: choice.replay.as_ref(),
             purpose: Purpose::Restore,
+            erased: choice.erased.as_ref(),
+            trust: &choice.trust,
         };
         let mut bar = global.bar();
         let restored =
@@ -120,12 +132,19 @@ impl Restore {
             });
         drop(bar);
         let restored = restored.map_err(|e| failed(format!("nothing was changed: {e}")))?;
-        self.say(&choice, &restored, &until, &config)
+        self.say(&choice, &restored, &until, &config, stranger)
     }
 
-    fn say(&self, choice: &Choice, restored: &Restored, until: &Until, config: &Config) -> CommandResult {
+    fn say(
+        &self,
+        choice: &Choice,
+        restored: &Restored,
+        until: &Until,
+        config: &Config,
+        stranger: Option<&PublicKey>,
+    ) -> CommandResult {
         let Choice { backup, off_site_error: passed_over, unreadable, .. } = choice;
-        let Restored { replaced, erased, replayed, zone } = restored;
+        let Restored { replaced, erased, replayed, zone, name: tunnel, not_erased } = restored;
         let (name, made_at) = (backup.name(), backup.manifest.made_at);
         let moment = replayed.as_ref().map_or(made_at, |replayed| replayed.moment);
         let ticks = replayed.as_ref().map_or(0, |replayed| replayed.ticks);
@@ -137,6 +156,8 @@ impl Restore {
                              "shown": zone.rfc3339(moment), "zone": zone.name(),
                              "at": asked.map(|given| until.clock.value(given)),
                              "dry_run": self.dry_run, "replaced": replaced, "erased_again": erased,
+                             "tunnel": tunnel, "not_erased": not_erased,
+                             "signed_by": backup.manifest.signed_by().map(PublicKey::fingerprint),
                              "passed_over": passed_over, "unreadable": unreadable });
         let kept = replaced.as_ref().map_or_else(String::new, |dir| {
             let undo = "`tunneldesk restore --undo` brings it back";
@@ -164,7 +185,16 @@ impl Restore {
         };
         // Ticks that are there, or may be, and are not in the site now.
         let wants_newest = asked.is_none() && self.backup.is_none();
-        let is_cut_short = trouble.is_some() || wants_newest && (passed_over.is_some() || !unreadable.is_empty());
+        let whose = whose(tunnel, stranger);
+        let back = not_erased.map_or_else(String::new, |all| {
+            format!(
+                "\nThe list of erased members is not whole: {all} had been erased, and some of them may be in it again. Compare \
+                 erased.jsonl with an older copy of it."
+            )
+        });
+        let is_cut_short = trouble.is_some()
+            || not_erased.is_some()
+            || wants_newest && (passed_over.is_some() || !unreadable.is_empty());
         let passed_over = passed_over.as_ref().map_or_else(String::new, |off_site_error| {
             format!("\nThe off-site backups were passed over: {off_site_error}.")
         });
@@ -180,7 +210,9 @@ impl Restore {
             false => ("is", format!("\n\nNext:\n  tunneldesk serve --data {}", config.data.display())),
         };
         let answer = done(
-            format!("The site {is} as it was on {when}.{asked}{gone}{lost}{kept}{passed_over}{unreadable}{next}"),
+            format!(
+                "The site {is} as it was on {when}.{whose}{asked}{gone}{back}{lost}{kept}{passed_over}{unreadable}{next}"
+            ),
             values,
         )?;
         if is_cut_short { Err(CommandError::Report(CUT_SHORT, answer)) } else { Ok(answer) }
@@ -188,27 +220,28 @@ impl Restore {
 }
 
 impl Source {
-    fn find(named: Option<&Path>, config: &Config) -> Result<Source, CommandError> {
+    fn find(named: Option<&Path>, config: &Config, wanted: &Insistence) -> Result<Source, CommandError> {
         let Some(dir) = named.filter(|named| named.is_dir()) else {
             let name = named.map(|named| named.to_string_lossy().into_owned());
-            return Ok(Source::FoundBackups(FoundBackups::find(config), name));
+            return Ok(Source::FoundBackups(FoundBackups::find(config, wanted)?, name));
         };
-        let backup = Backup::read(Target::directory(dir.to_owned())).map_err(|why| {
+        let backup = Backup::read_given(Target::directory(dir.to_owned())).map_err(|why| {
             let (shown, why) = (dir.display(), why.into_text());
             refused(format!("{shown} is no backup: {why}; `tunneldesk backup list` shows those that there are"))
         })?;
-        Ok(Source::Directory(Box::new(backup)))
+        let trust = wanted.judge(&backup, config)?;
+        Ok(Source::Directory(Box::new(backup), trust))
     }
 
     /// The time zone of the named backup, of the site in the directory, or else of the newest backup that has one.
     fn clock(&self, data_dir: &DataDir) -> SiteClock {
         let named = match self {
-            Source::Directory(backup) => Some(&**backup),
+            Source::Directory(backup, _) => Some(&**backup),
             Source::FoundBackups(found, name) => name.as_ref().and_then(|name| found.by_name(name)),
         };
         let own = || zone_of(&data_dir.database());
         let newest = || match self {
-            Source::Directory(_) => None,
+            Source::Directory(..) => None,
             Source::FoundBackups(found, _) => found.backups.iter().rev().find_map(|backup| backup.manifest.time_zone()),
         };
         SiteClock::of(named.and_then(|backup| backup.manifest.time_zone()).or_else(own).or_else(newest))
@@ -240,27 +273,33 @@ impl Until {
     /// The named backup, or the newest of the two backup stores that has no write later than the wanted moment.
     fn choose(&self, source: Source, config: &Config) -> Result<Choice, CommandError> {
         let (mut found, name) = match source {
-            Source::Directory(backup) => {
+            Source::Directory(backup, trust) => {
                 let backup = *backup;
                 self.check(&backup)?;
-                let replay = self.moment().map(|at| Replay::of(&backup, &backup.at, Some(at), false)).transpose();
+                let replay =
+                    self.moment().map(|at| Replay::of(&backup, &backup.at, Some(at), false, &trust)).transpose();
                 let replay = replay.map_err(refused)?.flatten();
-                return Ok(Choice { backup, replay, off_site_error: None, unreadable: Vec::new() });
+                let erased = backup.manifest.erased().cloned();
+                return Ok(Choice { backup, replay, trust, erased, off_site_error: None, unreadable: Vec::new() });
             }
             Source::FoundBackups(found, name) => (found, name),
         };
         let Some(name) = name else {
             let backup = self.newest(&found)?;
             let replay = self.replay(&backup, config, &mut found);
-            let name = backup.name();
+            let trust = found.trust_in(&backup);
+            let (name, erased) = (backup.name(), found.erased(&backup, &trust));
             found.unreadable.retain(|(other, _)| *other > name);
-            return Ok(Choice { backup, replay, off_site_error: found.off_site_error, unreadable: found.unreadable });
+            let FoundBackups { off_site_error, unreadable, .. } = found;
+            return Ok(Choice { backup, replay, trust, erased, off_site_error, unreadable });
         };
         let unknown = || found.none(format!("there is no backup {name}: `tunneldesk backup list` shows them"));
         let backup = found.by_name(&name).cloned().ok_or_else(unknown)?;
         self.check(&backup)?;
         let replay = self.moment().and_then(|_| self.replay(&backup, config, &mut found));
-        Ok(Choice { backup, replay, off_site_error: found.off_site_error, unreadable: Vec::new() })
+        let trust = found.trust_in(&backup);
+        let erased = found.erased(&backup, &trust);
+        Ok(Choice { backup, replay, trust, erased, off_site_error: found.off_site_error, unreadable: Vec::new() })
     }
 
     /// Refuses a backup that was made later than the wanted moment, because it has writes that the restore must leave
@@ -297,48 +336,10 @@ impl Until {
     }
 
     fn replay(&self, backup: &Backup, config: &Config, found: &mut FoundBackups) -> Option<Replay> {
-        let off_site = OffSite::new(config).filter(|_| found.off_site_error.is_none())?;
+        let off_site = OffSite::believing(config, found.trust_in(backup)).filter(|_| found.off_site_error.is_none())?;
         let replay = off_site.replay(backup, self.moment());
         let replay = replay.map_err(|cause| found.off_site_error = Some(cause)).ok().flatten()?;
         Some(replay.before(self.moment().and_then(|at| found.next_base(&backup.manifest.site_id, at))))
-    }
-}
-
-impl FoundBackups {
-    fn find(config: &Config) -> FoundBackups {
-        let local_store = local_store(&config.data);
-        let Listing { backups, unreadable, .. } = local_store.listing();
-        let mut found = FoundBackups { backups, off_site_error: None, unreadable };
-        match OffSite::new(config).map(|off_site| off_site.list()) {
-            Some(Ok(listing)) => {
-                found.backups.extend(listing.backups);
-                found.unreadable.extend(listing.unreadable);
-            }
-            Some(Err(cause)) => found.off_site_error = Some(cause),
-            None => {}
-        }
-        // Of two copies of a backup the one that needs no key comes last, and is chosen; of two such copies the one that is here.
-        let is_here = |backup: &Backup| backup.at.path().is_some_and(|at| at.starts_with(local_store.dir()));
-        found.backups.sort_by_cached_key(|backup| (backup.age_order(), !backup.is_encrypted(), is_here(backup)));
-        found
-    }
-
-    fn by_name(&self, name: &str) -> Option<&Backup> {
-        self.backups.iter().rev().find(|backup| backup.name() == name)
-    }
-
-    /// The origin of the site's first chain that began after a moment.
-    fn next_base(&self, site_id: &str, at: i64) -> Option<ChainOrigin> {
-        let ours = self.backups.iter().filter(|backup| backup.manifest.site_id == site_id);
-        let later = ours.filter_map(|backup| backup.manifest.chain.as_ref()).filter(|origin| origin.moment > at);
-        later.min_by_key(|origin| origin.moment).cloned()
-    }
-
-    fn none(&self, text: String) -> CommandError {
-        let damaged = self.unreadable.iter().map(|(name, why)| format!("{name} cannot be read: {why}"));
-        let unread = self.off_site_error.as_ref().map(|cause| format!("those off site cannot be read: {cause}"));
-        let all = std::iter::once(text).chain(unread).chain(damaged);
-        refused(all.collect::<Vec<_>>().join("; "))
     }
 }
 

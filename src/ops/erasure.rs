@@ -6,6 +6,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::{self, Progress, tombstones};
+use crate::ops::signature::{Signer, Trust};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::queries::erasure::{self, Tombstone};
@@ -98,7 +99,7 @@ pub(crate) fn erase_again(site: &Site, all: &[Tombstone], progress: &mut Progres
 /// Erases the members again whose tombstones are in the local backup store alone: a rollback brings the database back as it
 /// was. Returns how many it still had.
 pub(crate) fn catch_up(site: &Site, progress: &mut Progress) -> Result<usize, String> {
-    let all = tombstones::list(backup::local_store(&site.config.data).dir(), &site.site_id)?;
+    let all = tombstones::list(backup::local_store(&site.config.data).dir(), &site.site_id, &Trust::Unsigned)?;
     if all.is_empty() {
         return Ok(0);
     }
@@ -129,16 +130,22 @@ pub(crate) fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String
 
 /// Adds all tombstones to the local backup store and off site. The error: one of them does not take them.
 pub(crate) fn add_tombstones(site: &Site) -> Result<(), String> {
-    let all = site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"))?;
-    site.store.release();
+    let all = list(site)?;
     if all.is_empty() {
         return Ok(());
     }
     let own = backup::local_store(&site.config.data);
     let failed = |e: std::io::Error| format!("cannot write to {}: {e}", own.dir().display());
     backup::backup_store::make_dir(own.dir()).map_err(failed)?;
-    tombstones::add(own.dir(), &site.site_id, &all).map_err(failed)?;
+    tombstones::add(own.dir(), &site.site_id, &all, &Signer::ensure(&site.config.data)?).map_err(failed)?;
     OffSite::of(site).map_or(Ok(()), |off_site| off_site.add_erased(&site.site_id, &all))
+}
+
+/// The tombstones in the database. The error is one line.
+pub(crate) fn list(site: &Site) -> Result<Vec<Tombstone>, String> {
+    let all = site.store.read(|tx| Ok(erasure::list(tx)?)).map_err(|e| format!("cannot read the file: {e}"));
+    site.store.release();
+    all
 }
 
 /// Completes erasures that were interrupted or came by a callback. Runs every minute.

@@ -14,6 +14,7 @@ pub(crate) mod outside;
 pub mod replication;
 mod rotation;
 pub(crate) mod shutdown;
+pub(crate) mod signature;
 pub mod standby;
 pub(crate) mod systemd;
 pub mod tls;

@@ -96,6 +96,7 @@ fn a_healthy_site_has_no_warning_with_and_without_a_server() {
         "second_place",
         "off_site",
         "drill",
+        "signature",
         "outbox",
         "sync",
         "wal",

@@ -56,8 +56,11 @@ const RULES: &[Rule] = &[
     // One reader of CSV lists handles the changes that spreadsheets make to them. The list of tunnels is short and has
     // its own.
     Rule { words: &["csv::"], only_in: &["app/import_export/", "cli/tunnel.rs"] },
-    // Only ID tokens are verified with public keys, and only NATS servers ask for a signature.
-    Rule { words: &["ring::signature"], only_in: &["auth/social/keys.rs", "jobs/sync/nats/login.rs"] },
+    // ID tokens are verified with public keys, NATS servers ask for a signature, and what lies off site is signed.
+    Rule {
+        words: &["ring::signature"],
+        only_in: &["auth/social/keys.rs", "jobs/sync/nats/login.rs", "ops/signature.rs"],
+    },
     // Certificates are made and stored in one place. The server performs handshakes.
     Rule { words: &["rcgen::"], only_in: &["ops/tls/"] },
     Rule { words: &["rustls::"], only_in: &["ops/tls/", "server/tls.rs", "jobs/sync/nats/wire.rs"] },

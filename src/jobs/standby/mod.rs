@@ -252,6 +252,7 @@ fn log_once(logged: &mut String, cause: &str) {
 mod tests {
     use super::*;
     use crate::ops::replication::tick::PageSums;
+    use crate::ops::signature::Signer;
     use crate::ops::standby::copy::Meta;
     use std::io::{BufRead, BufReader, Read, Write};
     use std::net::TcpListener;
@@ -302,6 +303,7 @@ mod tests {
             checksum: format!("{:016x}", sums.whole()),
             pages: sums.pages(),
             key: "ef".to_owned(),
+            signing_key: Signer::new().text(),
         };
         let mut base = Incoming::begin(&standby_copy(dir.path()), None).unwrap();
         base.take(&[meta.to_bytes(), vec![7; 4096]].concat()).unwrap();

@@ -8,6 +8,7 @@ use super::{Progress, local_store, restore};
 use crate::domain::audit::{Actor, Detail};
 use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::{Replay, Replayed};
+use crate::ops::signature::Trust;
 use crate::site::Site;
 use crate::store::engine::copy::CheckSpeed;
 use serde::{Deserialize, Serialize};
@@ -107,8 +108,14 @@ fn restore_newest(site: &Site, speed: CheckSpeed, progress: &mut Progress) -> Re
         .min_by_key(is_to_come)
         .ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
     let [trial_dir, _] = trial_dirs(&site.config.data);
-    let request =
-        restore::RestoreRequest { backup: &backup, keys: None, replay: None, purpose: restore::Purpose::Drill(speed) };
+    let request = restore::RestoreRequest {
+        backup: &backup,
+        keys: None,
+        replay: None,
+        purpose: restore::Purpose::Drill(speed),
+        erased: None,
+        trust: &Trust::Unsigned,
+    };
     let tried = restore::restore_into(&trial_dir, &request, &site.config, progress, |_, _, _| Ok(()));
     let rows = tried.map(|()| backup.manifest.rows.values().sum());
     std::fs::remove_dir_all(&trial_dir).map_err(|e| write_error(site, &e))?;
@@ -134,14 +141,17 @@ fn restore_off_site(site: &Site, speed: CheckSpeed, progress: &mut Progress) -> 
     let Some((backup, at)) = drawn else { return Ok(None) };
     let [_, trial_dir] = trial_dirs(&site.config.data);
     let (base, config) = (backup.clone(), site.config.clone());
+    let trust = off_site.trust().clone();
     let mut restoring = |done, all| progress("restoring what is off site", done, all);
     let tried = off_site.drill(&mut restoring, move |step| {
-        let replay = Replay::of(&base, &base.at, Some(at), false)?.filter(|replay| !replay.is_encrypted());
+        let replay = Replay::of(&base, &base.at, Some(at), false, &trust)?.filter(|replay| !replay.is_encrypted());
         let request = restore::RestoreRequest {
             backup: &base,
             keys: None,
             replay: replay.as_ref(),
             purpose: restore::Purpose::Drill(speed),
+            erased: None,
+            trust: &trust,
         };
         let (mut outcome, mut progress) = (None, |_: &str, done, all| step(done, all));
         let tried = restore::restore_into(&trial_dir, &request, &config, &mut progress, |_, replayed, _| {

@@ -1,5 +1,6 @@
 //! The manifest of a backup, `manifest.json` beside its files. A directory without one is an unfinished backup.
 
+use super::manifest_signature::ManifestSignature;
 use crate::domain::audit::Head;
 use crate::domain::local_time::TimeZone;
 use crate::keys::hex;
@@ -52,6 +53,9 @@ pub(crate) struct Manifest {
     /// Where a chain of ticks continues; none without an off-site target, or where no server ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chain: Option<ChainOrigin>,
+    /// Manifests of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<ManifestSignature>,
     /// SHA-256 (hex) of the manifest's text with zeros in this place. Always empty in memory; manifests of earlier versions
     /// have none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -124,8 +128,13 @@ impl ManifestError {
 
 impl Manifest {
     pub(crate) fn read(at: &Target) -> Result<Manifest, ManifestError> {
+        Manifest::read_named(at, Some(&at.name()))
+    }
+
+    /// Reads a manifest that is signed for a backup of this name; `None`: of any name.
+    pub(crate) fn read_named(at: &Target, name: Option<&str>) -> Result<Manifest, ManifestError> {
         match at.read(Object::Manifest) {
-            Ok(bytes) => Manifest::parse_of(&bytes, at),
+            Ok(bytes) => Manifest::parse_named(&bytes, at, name),
             Err(e) => {
                 let text = format!("cannot read {}: {e}", at.shown(Object::Manifest));
                 Err(match e.kind() {
@@ -138,14 +147,18 @@ impl Manifest {
 
     /// The manifest with these bytes of the backup there.
     pub(crate) fn parse_of(bytes: &[u8], at: &Target) -> Result<Manifest, ManifestError> {
-        Manifest::parse(bytes).map_err(|why| {
+        Manifest::parse_named(bytes, at, Some(&at.name()))
+    }
+
+    fn parse_named(bytes: &[u8], at: &Target, name: Option<&str>) -> Result<Manifest, ManifestError> {
+        Manifest::parse(bytes, name).map_err(|why| {
             let text = format!("{} is not a manifest: {why}", at.shown(Object::Manifest));
             if is_cut(bytes) { ManifestError::Unfinished(text) } else { ManifestError::Unreadable(text) }
         })
     }
 
-    fn parse(bytes: &[u8]) -> Result<Manifest, String> {
-        let manifest = Manifest::decode(bytes)?;
+    fn parse(bytes: &[u8], name: Option<&str>) -> Result<Manifest, String> {
+        let manifest = Manifest::decode(bytes, name)?;
         manifest.check().map_or(Ok(manifest), |odd| Err(format!("its {odd} cannot be")))
     }
 
@@ -169,7 +182,7 @@ impl Manifest {
         wrong.into_iter().find_map(|(what, is_wrong)| is_wrong.then_some(what))
     }
 
-    fn decode(bytes: &[u8]) -> Result<Manifest, String> {
+    fn decode(bytes: &[u8], name: Option<&str>) -> Result<Manifest, String> {
         let said = |e: &dyn std::fmt::Display| e.to_string();
         let text = std::str::from_utf8(bytes).map_err(|e| said(&e))?;
         let mut manifest: Manifest = serde_json::from_str(text).map_err(|e| said(&e))?;
@@ -180,17 +193,25 @@ impl Manifest {
             let unknown = fields.keys().find(|name| !FIELDS.contains(&name.as_str()));
             return unknown.map_or(Ok(manifest), |name| Err(format!("{name:?} is not a known field")));
         }
-        if checksum != checksum_of(&text.replacen(&checksum, UNSUMMED, 1)) {
+        let unsummed = text.replacen(&checksum, UNSUMMED, 1);
+        if checksum != checksum_of(&unsummed) {
             return Err("it is damaged: its checksum does not match".to_owned());
         }
+        manifest.verify(&unsummed, name);
         Ok(manifest)
     }
 
     /// The JSON text with its checksum.
     pub(crate) fn text(&self) -> String {
+        let text = self.unsummed_text();
+        let at = text.rfind(UNSUMMED).unwrap_or_default();
+        [&text[..at], &checksum_of(&text), &text[at + UNSUMMED.len()..]].concat()
+    }
+
+    /// The JSON text with zeros in place of the checksum.
+    pub(super) fn unsummed_text(&self) -> String {
         let summed = Manifest { checksum: UNSUMMED.to_owned(), ..self.clone() };
-        let text = serde_json::to_string_pretty(&summed).expect("a manifest is text and numbers") + "\n";
-        text.replacen(UNSUMMED, &checksum_of(&text), 1)
+        serde_json::to_string_pretty(&summed).expect("a manifest is text and numbers") + "\n"
     }
 
     /// The clock of the site, where the manifest says which that is.
@@ -213,6 +234,7 @@ impl Manifest {
             upgrade: None,
             audit: None,
             chain: None,
+            signature: None,
             checksum: String::new(),
         }
     }
@@ -307,11 +329,11 @@ mod tests {
     fn no_bit_of_a_manifest_changes_unnoticed_and_the_beginning_of_one_is_an_unfinished_backup() {
         let manifest = Manifest { zone: Some("Europe/Zurich".to_owned()), ..manifest() };
         let bytes = manifest.text().into_bytes();
-        assert_eq!(Manifest::parse(&bytes).unwrap(), manifest);
+        assert_eq!(Manifest::parse(&bytes, None).unwrap(), manifest);
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            let read = Manifest::parse(&flipped);
+            let read = Manifest::parse(&flipped, None);
             assert!(read.is_err(), "bit {bit}: {}", String::from_utf8_lossy(&flipped));
             assert!(!is_cut(&flipped), "bit {bit}: a damaged backup would be removed");
         }
@@ -323,7 +345,7 @@ mod tests {
         let text = serde_json::to_string(&manifest()).unwrap();
         for name in ["../../x", "/etc/x", "other", "", "site.key.age"] {
             let forged = text.replacen("site.key", name, 1);
-            assert!(Manifest::parse(forged.as_bytes()).is_err(), "{name}");
+            assert!(Manifest::parse(forged.as_bytes(), None).is_err(), "{name}");
         }
         for file in [SiteFile::Key, SiteFile::Database] {
             let names = [serde_json::to_string(&file), serde_json::to_string(&file.sealed())].map(Result::unwrap);
@@ -344,7 +366,7 @@ mod tests {
             let mut forged = Manifest { chain: Some(origin.clone()), ..manifest() };
             forged.files.insert(SiteFile::Database, digest(bytes));
             change(&mut forged);
-            Manifest::parse(forged.text().as_bytes()).map(drop)
+            Manifest::parse(forged.text().as_bytes(), None).map(drop)
         };
         assert_eq!(with(8192, |_| ()), Ok(()));
         assert!(with(4096, |_| ()).is_err() && with(1 << 60, |_| ()).is_err());
@@ -364,8 +386,8 @@ mod tests {
     #[test]
     fn a_manifest_of_an_earlier_version_is_read_without_a_checksum() {
         let old = serde_json::to_vec_pretty(&manifest()).unwrap();
-        assert_eq!(Manifest::parse(&old).unwrap(), manifest());
+        assert_eq!(Manifest::parse(&old, None).unwrap(), manifest());
         let odd = String::from_utf8(old).unwrap().replacen("\"schema\"", "\"schemb\": 1, \"schema\"", 1);
-        assert!(Manifest::parse(odd.as_bytes()).is_err());
+        assert!(Manifest::parse(odd.as_bytes(), None).is_err());
     }
 }

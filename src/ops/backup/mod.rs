@@ -9,6 +9,7 @@ pub(crate) mod encrypted;
 #[path = "unencrypted.rs"]
 pub(crate) mod encrypted;
 pub(crate) mod manifest;
+pub(crate) mod manifest_signature;
 pub(crate) mod off_site;
 pub(crate) mod on_demand;
 pub(crate) mod restore;
@@ -27,6 +28,7 @@ use crate::ops::outside::object::{BackupName, SiteFile};
 use crate::ops::replication;
 use crate::ops::replication::chain::{Chain, ChainStart};
 use crate::ops::replication::tick::PageSums;
+use crate::ops::signature::Signer;
 use crate::site::Site;
 use crate::site::priority;
 use crate::store::engine::capture::FollowerKind;
@@ -189,13 +191,15 @@ fn try_make(
     let removed = pruned.as_ref().map_or(0, |removed| *removed as i64);
     record(site, actor, "backup.made", &backup, Detail::none().number("pruned", removed));
     // Also when nothing could be pruned: a failing disk is what the off-site copy is for.
-    let off_site = OffSite::of(site).map(|off_site| {
+    let off_site = OffSite::of(site).map(|off_site| -> Result<Backup, String> {
         let mut progress = |done, all| progress("copying off site", done, all);
-        off_site.copy(&backup, site.config.backup.recipient.as_ref(), exceptions, &mut progress)
+        let erased = erasure::list(site)?;
+        let copy = off_site.copy(&backup, site.config.backup.recipient.as_ref(), exceptions, &erased, &mut progress)?;
+        if let Some(start) = start {
+            replication::continue_from(site, Chain::new(start, &copy, off_site.signer()?));
+        }
+        Ok(copy)
     });
-    if let (Some(Ok(copy)), Some(start)) = (&off_site, start) {
-        replication::continue_from(site, Chain::new(start, copy));
-    }
     Ok(BackupOutcome { backup, pruned: pruned?, off_site })
 }
 
@@ -232,7 +236,8 @@ fn add(
     let failed = |e: io::Error| BackupError::Failed(write_error(lock.backup_store(), &e));
     let new = lock.begin(name).map_err(failed)?;
     let (filled, start) = fill(source, &new.path(), progress)?;
-    let backup = new.finish(Manifest { upgrade, ..filled }).map_err(failed)?;
+    let signer = Signer::ensure(source.dir).map_err(BackupError::Failed)?;
+    let backup = new.finish(&Manifest { upgrade, ..filled }, &signer, None).map_err(failed)?;
     Ok((backup, start))
 }
 
@@ -293,6 +298,7 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
         upgrade: None,
         audit,
         chain,
+        signature: None,
         checksum: String::new(),
     };
     Ok((manifest, start))

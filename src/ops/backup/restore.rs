@@ -3,6 +3,7 @@
 
 use super::backup_store::{Backup, make_dir};
 use super::encrypted::Identities;
+use super::manifest_signature::ErasedMark;
 use super::off_site::OffSite;
 use super::{Progress, check_space, tombstones};
 use crate::clock::Clock;
@@ -13,13 +14,14 @@ use crate::http::failure::Failure;
 use crate::ops::erasure;
 use crate::ops::outside::Dir;
 use crate::ops::replication::replay::{Replay, Replayed};
+use crate::ops::signature::{self, Trust};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::engine::alarm;
 use crate::store::engine::copy::{self, CheckSpeed, Sound};
 use crate::store::engine::data_dir::{self, DataDir, LockError};
 use crate::store::queries::erasure::{Tombstone, list_of_file, site_of};
-use crate::store::tables::{audit, history};
+use crate::store::tables::{audit, history, tunnels};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +43,10 @@ pub(crate) struct RestoreRequest<'w> {
     /// The ticks behind the backup.
     pub replay: Option<&'w Replay>,
     pub purpose: Purpose,
+    /// The members who had been erased when the newest of all backups was made.
+    pub erased: Option<&'w ErasedMark>,
+    /// Whose tombstones off site are believed. The machine believes these keys from then on.
+    pub trust: &'w Trust,
 }
 
 /// What a restore is for.
@@ -142,6 +148,10 @@ pub(crate) struct Restored {
     pub replayed: Option<Replayed>,
     /// The zone of the restored site.
     pub zone: TimeZone,
+    /// What its tunnel is called.
+    pub name: String,
+    /// Of so many members who had been erased, not all are known any more: somebody may be back.
+    pub not_erased: Option<usize>,
 }
 
 /// Restores a backup and its ticks in the locked data directory, without the people who were erased since. A dry run does all
@@ -155,15 +165,27 @@ pub(crate) fn restore(
     progress: &mut Progress,
 ) -> Result<Restored, String> {
     let (trial_dir, backup) = (trial_dir(data_dir), request.backup);
-    let gone = erased_since(data_dir, backup, config)?;
-    let (mut erased, mut replayed, mut zone) = (0, None, TimeZone::UTC);
+    let gone = erased_since(data_dir, backup, config, request.trust)?;
+    let mut restored = Restored {
+        replaced: None,
+        erased: 0,
+        replayed: None,
+        zone: TimeZone::UTC,
+        name: String::new(),
+        not_erased: None,
+    };
     let tried = restore_into(&trial_dir, request, config, progress, |site, outcome, progress| {
         let moment = outcome.as_ref().map_or(backup.manifest.made_at, |outcome| outcome.moment);
-        replayed = outcome;
-        zone = site.time_zone().unwrap_or(TimeZone::UTC);
+        restored.replayed = outcome;
+        restored.zone = site.time_zone().unwrap_or(TimeZone::UTC);
+        let tunnel = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?));
+        restored.name = tunnel.ok().flatten().map(|tunnel| tunnel.name).unwrap_or_default();
         site.store.release();
         let again = erasure::erase_again(site, &gone, progress);
-        erased = again.map_err(|e| format!("people who were erased are in the backup, and stay in it: {e}"))?;
+        restored.erased =
+            again.map_err(|e| format!("people who were erased are in the backup, and stay in it: {e}"))?;
+        let known = erasure::list(site)?;
+        restored.not_erased = request.erased.filter(|mark| !mark.is_in(&known)).map(|mark| mark.count);
         erasure::rebuild(site, progress)?;
         // The audit row goes into the restored database before the swap, so that neither comes without the other.
         let (whom, detail) = (Subject::Backup(backup.name()), Detail::none().number("made_at", moment));
@@ -178,9 +200,12 @@ pub(crate) fn restore(
     _ = std::fs::remove_dir_all(trial_dir.join("backups"));
     if is_dry {
         std::fs::remove_dir_all(&trial_dir).map_err(|e| format!("cannot remove {}: {e}", trial_dir.display()))?;
-        return Ok(Restored { replaced: None, erased, replayed, zone });
+        return Ok(restored);
     }
-    Ok(Restored { replaced: swap_in(data_dir, &trial_dir)?, erased, replayed, zone })
+    if let Trust::Keys(keys) = request.trust {
+        signature::adopt(data_dir.dir(), keys)?;
+    }
+    Ok(Restored { replaced: swap_in(data_dir, &trial_dir)?, ..restored })
 }
 
 /// Removes the directory of a trial restore that failed: it holds a part of a site, with its key.
@@ -211,10 +236,15 @@ pub(crate) fn swap_in(data_dir: &DataDir, from: &Path) -> Result<Option<PathBuf>
     complete(data_dir).map_err(failed)
 }
 
-/// The tombstones of a backup's site that are known in the database that is replaced, in the local backup store, beside the
-/// backup, and off site. An off-site target that does not answer is passed over: the local backup store has its tombstones too.
+/// The tombstones of a backup's site that are known in the database that is replaced, in the local backup store, and, as far as
+/// they are believed, beside the backup and off site. An off-site target that does not answer is passed over: the local backup store has its tombstones too.
 /// The error is one line: a list of tombstones cannot be read.
-pub(crate) fn erased_since(data_dir: &DataDir, backup: &Backup, config: &Config) -> Result<Vec<Tombstone>, String> {
+pub(crate) fn erased_since(
+    data_dir: &DataDir,
+    backup: &Backup,
+    config: &Config,
+    trust: &Trust,
+) -> Result<Vec<Tombstone>, String> {
     let site_id = &backup.manifest.site_id;
     let mut known = match data_dir.database().exists() && site_of(&data_dir.database()).as_ref() == Some(site_id) {
         true => list_of_file(&data_dir.database()),
@@ -222,11 +252,11 @@ pub(crate) fn erased_since(data_dir: &DataDir, backup: &Backup, config: &Config)
     };
     let own = data_dir.dir().join("backups");
     let at = backup.at.path();
-    let backup_stores = [Some(own.as_path()), at.as_deref().and_then(Path::parent)];
-    for backup_store in backup_stores.into_iter().flatten() {
-        known.extend(tombstones::list(backup_store, site_id)?);
+    known.extend(tombstones::list(&own, site_id, &Trust::Unsigned)?);
+    if let Some(beside) = at.as_deref().and_then(Path::parent).filter(|beside| *beside != own) {
+        known.extend(tombstones::list(beside, site_id, trust)?);
     }
-    let off_site = OffSite::new(config).and_then(|off_site| off_site.list_erased(site_id).ok());
+    let off_site = OffSite::believing(config, trust.clone()).and_then(|off_site| off_site.list_erased(site_id).ok());
     known.extend(off_site.into_iter().flatten());
     known.sort_unstable();
     known.dedup_by_key(|tombstone| (tombstone.member_id, tombstone.join_date));

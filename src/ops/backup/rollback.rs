@@ -9,6 +9,7 @@ use crate::domain::audit::{Actor, Detail, Subject};
 use crate::http::failure::Failure;
 use crate::keys::Keys;
 use crate::ops::lifecycle;
+use crate::ops::signature::{Signer, Trust};
 use crate::site::Site;
 use crate::store::engine::copy::CheckSpeed;
 use crate::store::engine::data_dir::DataDir;
@@ -70,9 +71,9 @@ pub(crate) fn run(
 /// Adds the tombstones to the local backup store, for the next upgrade: the earlier version may know no erasures, and its
 /// database is not for this version to change. Returns how many of the erased members the backup has.
 fn remember_erased(data_dir: &DataDir, backup: &Backup, config: &Config) -> Result<usize, String> {
-    let gone = restore::erased_since(data_dir, backup, config)?;
+    let gone = restore::erased_since(data_dir, backup, config, &Trust::of(data_dir.dir()))?;
     let backup_store = local_store(data_dir.dir());
-    tombstones::add(backup_store.dir(), &backup.manifest.site_id, &gone)
+    tombstones::add(backup_store.dir(), &backup.manifest.site_id, &gone, &Signer::ensure(data_dir.dir())?)
         .map_err(|e| super::write_error(&backup_store, &e))?;
     Ok(gone
         .iter()

@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::ops::erasure;
+use crate::ops::signature::Trust;
 use crate::site::Site;
 use crate::store::engine::data_dir::{self, DataDir, LockError};
 use crate::store::tables::audit;
@@ -52,7 +53,8 @@ fn newest(data: &Path) -> Option<PathBuf> {
 }
 
 fn prepare(site: &Site, data_dir: &DataDir, actor: &Actor, from: &str) -> Result<(), String> {
-    let gone: Vec<_> = tombstones::list(local_store(data_dir.dir()).dir(), &site.site_id)?.into_iter().collect();
+    let own = local_store(data_dir.dir());
+    let gone: Vec<_> = tombstones::list(own.dir(), &site.site_id, &Trust::Unsigned)?.into_iter().collect();
     let erased = erasure::erase_again(site, &gone, &mut |_, _, _| ());
     erased.map_err(|e| format!("people who were erased are in {from}, and stay in it: {e}"))?;
     erasure::rebuild(site, &mut |_, _, _| ())?;

@@ -37,6 +37,7 @@ pub(crate) fn permissions(data: &Path) -> Fact {
     let mode = |path: &Path| std::fs::metadata(path).map(|file| file.permissions().mode() & 0o777);
     let places = [
         (data_dir::key(data), State::Alarm, "600"),
+        (data_dir::signing_key(data), State::Alarm, "600"),
         (data_dir::database(data), State::Warning, "600"),
         (data.to_owned(), State::Warning, "700"),
     ];

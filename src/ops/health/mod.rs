@@ -46,6 +46,7 @@ pub fn check(site: &Site, depth: Depth) -> Vec<Fact> {
         services::off_site_backup(site),
         services::off_site_replication(site),
         services::drill(site),
+        services::signature(site),
         services::outbox(site),
         services::sync(site),
         disk::wal(&site.config.data),

@@ -16,6 +16,7 @@ use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::off_site::mount::is_same_disk;
 use crate::ops::backup::{drill, local_store};
 use crate::ops::replication;
+use crate::ops::signature::Signer;
 use crate::ops::standby::{self, epoch};
 use crate::ops::tls;
 use crate::ops::upstream;
@@ -103,6 +104,21 @@ pub(crate) fn backup(site: &Site) -> Fact {
     Fact::judged("backup", state, text, Text::new("health.backup.next")).with_figure("age_seconds", age)
 }
 
+/// The fingerprint of the key by which copies are signed: a new machine knows the site by it.
+pub(crate) fn signature(site: &Site) -> Fact {
+    match Signer::open(&site.config.data) {
+        Ok(Some(signer)) => {
+            let fingerprint = signer.public().fingerprint();
+            Fact::ok("signature", Text::new("health.signature").with("fingerprint", fingerprint))
+        }
+        Ok(None) => Fact::ok("signature", Text::new("health.signature.none")),
+        Err(cause) => {
+            let text = Text::new("health.signature.damaged").with("cause", cause);
+            Fact::judged("signature", State::Alarm, text, Text::new("health.signature.next"))
+        }
+    }
+}
+
 /// Whether the off-site copy is as new as the local backup.
 pub(crate) fn off_site_backup(site: &Site) -> Fact {
     let Some(off_site) = OffSite::of(site) else {
@@ -118,7 +134,7 @@ pub(crate) fn off_site_backup(site: &Site) -> Fact {
     // A failing bucket answers slowly; the replication thread knows of its trouble.
     let watched = replication::status(site).filter(|_| is_bucket);
     let trouble = watched.as_ref().and_then(|status| status.trouble.clone());
-    let known = watched.and_then(|_| target.newest_known());
+    let known = watched.and_then(|_| off_site.newest_known());
     let newest = match (trouble, known) {
         (Some(trouble), _) => Err(trouble),
         (None, Some(known)) => Ok(Some(known)),

@@ -5,6 +5,7 @@ use super::tick::{Lineage, PageSums, Tick};
 use crate::config::recipient::Recipient;
 use crate::ops::backup::backup_store::Backup;
 use crate::ops::outside::object::{FolderName, Object};
+use crate::ops::signature::{PublicKey, Signer};
 use crate::store::Store;
 use crate::store::engine::capture::{End, Position};
 use crate::store::engine::copy::Followed;
@@ -60,6 +61,8 @@ pub(crate) struct Chain {
     read: Position,
     /// The file of the last confirmed tick, or the manifest of the base.
     last: StoredFile,
+    /// The key by which the base and its ticks are signed.
+    signer: Arc<Signer>,
     /// The tick on its way, which is written again until it is confirmed.
     pending: Option<(End, Arc<Tick>, Arc<Mutex<Written>>)>,
 }
@@ -69,6 +72,7 @@ pub(crate) struct PendingTick {
     tick: Arc<Tick>,
     written: Arc<Mutex<Written>>,
     base: Target,
+    signer: Arc<Signer>,
     last: StoredFile,
 }
 
@@ -85,11 +89,16 @@ pub(crate) enum Unconfirmed {
 
 impl Chain {
     /// `base`: the off-site copy of the base.
-    pub(crate) fn new(start: ChainStart, base: &Backup) -> Chain {
+    pub(crate) fn new(start: ChainStart, base: &Backup, signer: Arc<Signer>) -> Chain {
         let (at, read) = (base.at.clone(), start.followed.begin.position);
         let bytes = base.manifest.text().len() as u64;
         let last = StoredFile { at: at.clone(), object: Object::Manifest, bytes };
-        Chain { start, base: at, number: 0, read, last, pending: None }
+        Chain { start, base: at, number: 0, read, last, signer, pending: None }
+    }
+
+    /// The key by which the base and its ticks are signed.
+    pub(super) fn key(&self) -> PublicKey {
+        self.signer.public()
     }
 
     /// The number of this follower in the writer's capture.
@@ -108,7 +117,8 @@ impl Chain {
             }
         };
         self.pending = Some((*end, tick.clone(), written.clone()));
-        Ok(PendingTick { tick, written, base: self.base.clone(), last: self.last.clone() })
+        let (base, signer, last) = (self.base.clone(), self.signer.clone(), self.last.clone());
+        Ok(PendingTick { tick, written, base, signer, last })
     }
 
     /// Notes that the pending tick was flushed to this file.
@@ -157,8 +167,8 @@ impl PendingTick {
     fn write(&self, wal: &WalReader, recipient: Option<&Recipient>) -> io::Result<StoredFile> {
         let object = Object::Tick { number: self.tick.head.number, is_sealed: recipient.is_some() };
         ticks_of(&self.base).put(object, &self.written, &mut |to| match recipient {
-            Some(recipient) => recipient.seal(to, &mut |to| self.tick.write(wal, to)),
-            None => self.tick.write(wal, to),
+            Some(recipient) => recipient.seal(to, &mut |to| self.tick.write(wal, &self.signer, to)),
+            None => self.tick.write(wal, &self.signer, to),
         })
     }
 }

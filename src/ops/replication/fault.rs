@@ -2,6 +2,7 @@
 
 use super::Replica;
 use crate::ops::outside::FOLLOWS_LINKS;
+use crate::ops::signature::BELIEVES_ALL;
 use crate::site::Site;
 use std::sync::atomic::Ordering;
 
@@ -14,6 +15,8 @@ pub(crate) enum Fault {
     Confirmation,
     /// Files outside are opened through links.
     Links,
+    /// Every signature counts as right.
+    Signatures,
 }
 
 impl Fault {
@@ -23,7 +26,8 @@ impl Fault {
             "gate" => Ok(Fault::Gate),
             "confirmation" => Ok(Fault::Confirmation),
             "links" => Ok(Fault::Links),
-            _ => Err("must be gate, confirmation or links".to_owned()),
+            "signatures" => Ok(Fault::Signatures),
+            _ => Err("must be gate, confirmation, links or signatures".to_owned()),
         }
     }
 
@@ -33,6 +37,7 @@ impl Fault {
             Fault::Gate => site.store.writer().capture.disable_gate(),
             Fault::Confirmation => site.state::<Replica>().confirms_unsent.store(true, Ordering::Release),
             Fault::Links => FOLLOWS_LINKS.store(true, Ordering::Relaxed),
+            Fault::Signatures => BELIEVES_ALL.store(true, Ordering::Relaxed),
         }
     }
 }

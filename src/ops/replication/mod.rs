@@ -12,6 +12,7 @@ mod fault;
 pub(crate) mod replay;
 pub(crate) mod s3;
 mod status;
+mod stranger;
 pub(crate) mod target;
 pub(crate) mod tick;
 mod verify;
@@ -29,10 +30,11 @@ pub(crate) use fault::Fault;
 use status::Report;
 pub(crate) use status::status;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+pub(crate) use stranger::note_stranger;
 
 const TICK_INTERVAL: Duration = Duration::from_secs(1);
 /// Checks between two ticks whether so much was written that a tick is due at once.
@@ -66,6 +68,8 @@ pub(crate) struct Replica {
     /// A chain whose base was copied off site, for the thread to continue.
     next: Mutex<Option<Chain>>,
     report: Mutex<Report>,
+    /// The number of an epoch that a machine wrote off site whose key is not known here; 0: there is none.
+    strange_epoch: AtomicU64,
     /// See [`Fault::Confirmation`].
     confirms_unsent: AtomicBool,
 }
@@ -215,6 +219,10 @@ impl<'s> Replicator<'s> {
             self.take_over(next);
         }
         self.rounds_to_base = self.rounds_to_base.saturating_sub(1);
+        let strange = self.replica.strange_epoch.load(Ordering::Acquire);
+        if strange > 0 {
+            return self.stop_for_stranger(strange);
+        }
         if self.rounds < self.next_try {
             return;
         }

@@ -7,6 +7,7 @@ use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::encrypted::Identities;
 use crate::ops::backup::manifest::ChainOrigin;
 use crate::ops::outside::object::Object;
+use crate::ops::signature::Trust;
 use crate::store::engine::wal_read::PAGE_BYTES;
 use std::fs::File;
 use std::io::{self, Read};
@@ -23,6 +24,8 @@ pub(crate) struct Replay {
     at: Target,
     /// The numbers of the ticks, in order, and whether they are encrypted.
     ticks: Vec<(u64, bool)>,
+    /// Who signed them.
+    trust: Trust,
     /// The last second to replay; `None`: all ticks.
     until: Option<i64>,
     /// The origin of the next chain.
@@ -46,12 +49,14 @@ pub(crate) struct Replayed {
 
 impl Replay {
     /// The ticks behind the off-site copy of a base. `None`: the backup is the base of no chain. The error is one line: the
-    /// ticks cannot be listed. `is_sealed`: only encrypted ticks count, because the site encrypts what is off site.
+    /// ticks cannot be listed. `is_sealed`: only encrypted ticks count, because the site encrypts what is off site. `trust`: for a
+    /// base that is not signed.
     pub(crate) fn of(
         base: &Backup,
         copy: &Target,
         until: Option<i64>,
         is_sealed: bool,
+        trust: &Trust,
     ) -> Result<Option<Replay>, String> {
         let Some(origin) = base.manifest.chain.clone() else { return Ok(None) };
         let at = ticks_of(copy);
@@ -61,7 +66,9 @@ impl Replay {
         };
         let only_sealed = is_sealed || base.is_encrypted();
         ticks.retain(|(_, is_sealed)| *is_sealed || !only_sealed);
-        Ok(Some(Replay { origin, at, ticks, until, next: None }))
+        // A chain has one key: that of its base.
+        let trust = base.manifest.signed_by().map_or(trust.clone(), |key| Trust::Keys(vec![*key]));
+        Ok(Some(Replay { origin, at, ticks, trust, until, next: None }))
     }
 
     /// With the origin of the next chain, for [`Replayed::gap_until`].
@@ -152,6 +159,11 @@ impl Replay {
             NoTick::Cut => OpenError::Cut(format!("{shown} is damaged")),
             NoTick::Damaged => OpenError::Damaged(format!("{shown} is damaged")),
         })?;
+        if !tick.is_believed(&self.trust) {
+            return Err(OpenError::Damaged(format!(
+                "{shown} is not signed by the machine that made the backup before it"
+            )));
+        }
         let continues = tick.head.lineage == self.origin.lineage()
             && tick.head.number == number
             && tick.head.before == sums.whole()

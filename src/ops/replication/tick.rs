@@ -2,9 +2,10 @@
 //! tick before.
 //!
 //! All numbers are big-endian: the head ([`Head`]), then each page's number (4 bytes) and bytes in ascending order, then the
-//! SHA-256 of all that. The sums are those of the LTX format (CRC-64/GO-ISO of a page's number and bytes, all pages XORed),
+//! SHA-256 of all that, then the signature of lineage, number and digest. The sums are those of the LTX format (CRC-64/GO-ISO of a page's number and bytes, all pages XORed),
 //! as are the contents of the head; the encoding is simpler: LTX adds an index of pages and LZ4, which nothing here needs.
 
+use crate::ops::signature::{Kind, SIGNATURE_BYTES, Signer, Trust};
 use crate::store::engine::capture::{End, Position};
 use crate::store::engine::wal_read::{Changes, PAGE_BYTES, WalReader};
 use crc::{CRC_64_GO_ISO, Crc, Table};
@@ -12,9 +13,13 @@ use sha2::{Digest, Sha256};
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
-const MAGIC: &[u8; 8] = b"tdtick01";
+const MAGIC: &[u8; 8] = b"tdtick02";
+/// Of earlier versions, whose ticks are not signed.
+const UNSIGNED_MAGIC: &[u8; 8] = b"tdtick01";
 const HEAD_BYTES: usize = 80;
 const DIGEST_BYTES: usize = 32;
+/// What follows the pages.
+const TAIL_BYTES: usize = DIGEST_BYTES + SIGNATURE_BYTES;
 /// What a page takes in a tick.
 const ENTRY_BYTES: u64 = 4 + PAGE_BYTES as u64;
 /// A file grows by the pages that a tick holds, and by pages that were free again when it was written. SQLite lists those on
@@ -131,9 +136,15 @@ impl Head {
         bytes
     }
 
-    /// The size of the tick's file.
-    fn file_bytes(&self) -> u64 {
-        HEAD_BYTES as u64 + u64::from(self.count) * ENTRY_BYTES + DIGEST_BYTES as u64
+    /// The size of the tick's file without its tail.
+    fn text_bytes(&self) -> u64 {
+        HEAD_BYTES as u64 + u64::from(self.count) * ENTRY_BYTES
+    }
+
+    /// The digest, and its signature: the tick of another chain, or of another place in the chain, has another.
+    fn tail(&self, digest: &[u8], signer: &Signer) -> Vec<u8> {
+        let signature = signer.sign(Kind::Tick, &[&self.lineage, &self.number.to_be_bytes(), digest]);
+        [digest, &signature].concat()
     }
 
     /// Whether a file of so many pages can have so many after the tick.
@@ -146,7 +157,8 @@ impl Head {
         let bytes = bytes.get(..HEAD_BYTES)?;
         let half = |at: usize| Some(u32::from_be_bytes(bytes[at..at + 4].try_into().ok()?));
         let word = |at: usize| Some(u64::from_be_bytes(bytes[at..at + 8].try_into().ok()?));
-        let is_ours = bytes[..8] == *MAGIC && half(40)? as usize == PAGE_BYTES;
+        let is_ours =
+            [MAGIC, UNSIGNED_MAGIC].iter().any(|magic| bytes[..8] == **magic) && half(40)? as usize == PAGE_BYTES;
         let end = Position { salt: bytes[68..76].try_into().ok()?, frames: half(76)? };
         is_ours.then_some(Head {
             lineage: bytes[8..24].try_into().ok()?,
@@ -191,7 +203,7 @@ impl Tick {
 
     /// The size of the written tick.
     pub(crate) fn bytes(&self) -> u64 {
-        self.head.file_bytes()
+        self.head.text_bytes() + TAIL_BYTES as u64
     }
 
     /// Updates the sums to those after the tick.
@@ -200,8 +212,8 @@ impl Tick {
         debug_assert_eq!(sums.whole(), self.head.after);
     }
 
-    /// Writes the tick from the WAL. The error: a page has changed since it was first read.
-    pub(crate) fn write(&self, wal: &WalReader, to: &mut dyn Write) -> io::Result<()> {
+    /// Writes the tick from the WAL, signed. The error: a page has changed since it was first read.
+    pub(crate) fn write(&self, wal: &WalReader, signer: &Signer, to: &mut dyn Write) -> io::Result<()> {
         let (mut digest, mut bytes) = (Sha256::new(), [0; PAGE_BYTES]);
         let mut put = |part: &[u8]| {
             digest.update(part);
@@ -216,7 +228,7 @@ impl Tick {
             put(&page.to_be_bytes())?;
             put(&bytes)?;
         }
-        to.write_all(&digest.finalize())
+        to.write_all(&self.head.tail(&digest.finalize(), signer))
     }
 }
 
@@ -224,6 +236,8 @@ impl Tick {
 pub(crate) struct ReadTick {
     pub head: Head,
     bytes: Vec<u8>,
+    /// The size of the tail: that of an earlier version has no signature.
+    tail: usize,
 }
 
 /// Why bytes are no tick.
@@ -238,15 +252,16 @@ impl ReadTick {
     pub(crate) fn parse(bytes: Vec<u8>) -> Result<ReadTick, NoTick> {
         let cut = |is_cut: bool| if is_cut { NoTick::Cut } else { NoTick::Damaged };
         let head = Head::parse(&bytes).ok_or(cut(bytes.len() < HEAD_BYTES))?;
-        let length = bytes.len() as u64;
-        if length != head.file_bytes() {
-            return Err(cut(length < head.file_bytes()));
+        let tail = if bytes.starts_with(UNSIGNED_MAGIC) { DIGEST_BYTES } else { TAIL_BYTES };
+        let (length, wanted) = (bytes.len() as u64, head.text_bytes() + tail as u64);
+        if length != wanted {
+            return Err(cut(length < wanted));
         }
-        let (text, digest) = bytes.split_at(bytes.len() - DIGEST_BYTES);
-        if *Sha256::digest(text) != *digest {
+        let (text, end) = bytes.split_at(bytes.len() - tail);
+        if *Sha256::digest(text) != end[..DIGEST_BYTES] {
             return Err(NoTick::Damaged);
         }
-        let tick = ReadTick { head, bytes };
+        let tick = ReadTick { head, bytes, tail };
         let is_rising = tick.pages().try_fold(0, |last, (page, _)| (page > last).then_some(page));
         match is_rising {
             Some(last) if last <= tick.head.size && tick.head.size > 0 => Ok(tick),
@@ -259,9 +274,15 @@ impl ReadTick {
         &self.bytes
     }
 
+    /// Whether it is signed by a key that is believed.
+    pub(crate) fn is_believed(&self, trust: &Trust) -> bool {
+        let (digest, signature) = self.bytes[self.bytes.len() - self.tail..].split_at(DIGEST_BYTES);
+        trust.verifies(Kind::Tick, &[&self.head.lineage, &self.head.number.to_be_bytes(), digest], signature)
+    }
+
     /// Each page's number (from 1) and bytes.
     pub(crate) fn pages(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        let pages = self.bytes[HEAD_BYTES..self.bytes.len() - DIGEST_BYTES].chunks_exact(4 + PAGE_BYTES);
+        let pages = self.bytes[HEAD_BYTES..self.bytes.len() - self.tail].chunks_exact(4 + PAGE_BYTES);
         pages.map(|page| (u32::from_be_bytes(page[..4].try_into().expect("four bytes")), &page[4..]))
     }
 
@@ -309,15 +330,29 @@ mod tests {
             after: 2,
             end: Position { salt: [4; 8], frames: 77 },
         };
-        let mut bytes = [&head.bytes()[..], &7_u32.to_be_bytes(), &[5; PAGE_BYTES]].concat();
-        bytes.extend(Sha256::digest(&bytes));
+        let (signer, text) = (Signer::new(), [&head.bytes()[..], &7_u32.to_be_bytes(), &[5; PAGE_BYTES]].concat());
+        let trust = Trust::Keys(signer.keys());
+        let bytes = [&text[..], &head.tail(&Sha256::digest(&text), &signer)].concat();
         let read = ReadTick::parse(bytes.clone()).ok().unwrap();
         assert_eq!((&read.head, read.pages().next().unwrap()), (&head, (7, &[5; PAGE_BYTES][..])));
         for bit in (0..bytes.len() * 8).step_by(61) {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(ReadTick::parse(flipped).is_err(), "bit {bit}");
+            assert!(!ReadTick::parse(flipped).is_ok_and(|tick| tick.is_believed(&trust)), "bit {bit}");
         }
+        assert!(read.is_believed(&trust) && !read.is_believed(&Trust::Keys(Signer::new().keys())));
+        let elsewhere = Head { lineage: [4; 16], ..head.clone() };
+        let later = Head { number: 6, ..head.clone() };
+        for (nth, replayed) in [elsewhere, later].iter().enumerate() {
+            let text = [&replayed.bytes()[..], &text[HEAD_BYTES..]].concat();
+            let signature = &bytes[bytes.len() - SIGNATURE_BYTES..];
+            let forged = [&text[..], &Sha256::digest(&text), signature].concat();
+            assert!(ReadTick::parse(forged).ok().is_some_and(|tick| !tick.is_believed(&trust)), "{nth}");
+        }
+        let unsigned = [UNSIGNED_MAGIC, &text[UNSIGNED_MAGIC.len()..]].concat();
+        let unsigned = ReadTick::parse([&unsigned[..], &Sha256::digest(&unsigned)].concat()).ok().unwrap();
+        assert!(unsigned.is_believed(&Trust::Unsigned) && !unsigned.is_believed(&trust));
+        assert_eq!(unsigned.pages().count(), 1);
         let cut = |length: usize| ReadTick::parse(bytes[..length].to_vec()).err();
         assert!((0..bytes.len()).step_by(97).all(|length| cut(length) == Some(NoTick::Cut)));
     }
@@ -330,7 +365,7 @@ mod tests {
             let entry = |page: &u32| [&page.to_be_bytes()[..], &[5; PAGE_BYTES]].concat();
             let mut bytes = head.bytes().to_vec();
             pages.iter().for_each(|page| bytes.extend(entry(page)));
-            bytes.extend(Sha256::digest(&bytes));
+            bytes.extend(head.tail(&Sha256::digest(&bytes), &Signer::new()));
             ReadTick::parse(bytes)
         };
         assert!(tick(9, &[1, 7, 9]).is_ok());

@@ -7,6 +7,7 @@ use super::tick::{Head, Lineage, ReadTick};
 use super::{Replicator, lock};
 use crate::ops::backup::manifest::{ChainOrigin, FileDigest, Manifest};
 use crate::ops::outside::object::Object;
+use crate::ops::signature::{PublicKey, Trust};
 use crate::site::priority;
 use std::collections::BTreeMap;
 use std::io;
@@ -36,6 +37,7 @@ pub(super) struct Look {
     base: Target,
     base_moment: i64,
     lineage: Lineage,
+    key: PublicKey,
     /// The number of the last confirmed tick.
     ticks: u64,
 }
@@ -52,6 +54,7 @@ impl Chain {
             base: self.base.clone(),
             base_moment: self.start.followed.begin.moment,
             lineage: self.start.lineage,
+            key: self.key(),
             ticks: self.number,
         }
     }
@@ -68,7 +71,9 @@ impl Look {
 
     /// The manifest of the base; the inner error: what is wrong with the base.
     fn find_in_base(&self) -> io::Result<Result<Manifest, String>> {
-        let read = self.base.read(Object::Manifest).map(|bytes| Manifest::parse_of(&bytes, &self.base).ok());
+        let is_ours = |manifest: &Manifest| manifest.signed_by() == Some(&self.key);
+        let read = self.base.read(Object::Manifest);
+        let read = read.map(|bytes| Manifest::parse_of(&bytes, &self.base).ok().filter(is_ours));
         let (manifest, is_sound) = match read {
             Ok(manifest) => (manifest, Ok(())),
             Err(e) => (None, Err(e)),
@@ -105,7 +110,8 @@ impl Look {
             }
             let (object, mut bytes) = (Object::Tick { number, is_sealed }, Vec::new());
             let read = at.open(object, bytes_max).and_then(|mut file| file.read_to_end(&mut bytes));
-            let tick = read.map(|_| ReadTick::parse(bytes).ok().map(|tick| tick.head));
+            let is_ours = |tick: &ReadTick| tick.is_believed(&Trust::Keys(vec![self.key]));
+            let tick = read.map(|_| ReadTick::parse(bytes).ok().filter(is_ours).map(|tick| tick.head));
             let continues = |head: &Head| {
                 head.lineage == self.lineage && head.number == number && sum.is_none_or(|sum| sum == head.before)
             };

@@ -5,6 +5,7 @@ use crate::domain::audit::{Actor, Detail, Subject};
 use crate::keys::hex;
 use crate::ops::backup::check_space;
 use crate::ops::replication::tick::{Lineage, PageSums};
+use crate::ops::signature::Signer;
 use crate::site::Site;
 use crate::store::Store;
 use crate::store::engine::capture::{FollowerKind, Position};
@@ -93,6 +94,7 @@ impl Base {
             checksum: format!("{:016x}", base.sums.whole()),
             pages: base.sums.pages(),
             key: hex(&crate::files::read(&data_dir::key(data)).map_err(failed)?),
+            signing_key: Signer::ensure(data)?.text(),
         };
         let file = crate::files::open(&database).map_err(failed)?;
         let head = meta.to_bytes();

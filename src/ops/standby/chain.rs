@@ -4,6 +4,7 @@ use super::base::{Base, Payload};
 use super::protocol::{Reply, Request};
 use crate::keys::hex;
 use crate::ops::replication::tick::{self, Tick};
+use crate::ops::signature::Signer;
 use crate::site::Site;
 use crate::store::engine::capture::{End, Position};
 use crate::store::engine::wal_read::WalReader;
@@ -22,6 +23,7 @@ pub(super) struct StandbyChain {
     pub(super) base: Base,
     pub(super) lineage: String,
     wal: WalReader,
+    signer: Signer,
     pub(super) is_attached: bool,
     /// When the standby last requested the base or a tick (Unix seconds).
     pub(super) requested_at: i64,
@@ -54,6 +56,7 @@ impl StandbyChain {
             base,
             lineage,
             wal,
+            signer: Signer::ensure(&site.config.data)?,
             is_attached: false,
             requested_at: site.now(),
             follower: String::new(),
@@ -114,14 +117,14 @@ impl StandbyChain {
         let bytes = tick.bytes();
         if bytes <= MEMORY_BYTES_MAX {
             let mut head = Vec::with_capacity(bytes as usize);
-            tick.write(&self.wal, &mut head)?;
+            tick.write(&self.wal, &self.signer, &mut head)?;
             return Ok(Payload { bytes: head.len() as u64, head, file: None });
         }
         let path = site.config.data.join(SPOOL);
         let file = crate::files::open_with(File::options().read(true).write(true).create(true).truncate(true), &path)?;
         std::fs::remove_file(&path)?;
         let mut to = std::io::BufWriter::with_capacity(256 * 1024, &file);
-        tick.write(&self.wal, &mut to)?;
+        tick.write(&self.wal, &self.signer, &mut to)?;
         to.flush()?;
         drop(to);
         let bytes = file.metadata()?.len();

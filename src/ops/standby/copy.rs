@@ -8,6 +8,7 @@ use crate::keys::{hex, unhex};
 use crate::ops::backup::backup_store::make_dir;
 use crate::ops::replication::replay;
 use crate::ops::replication::tick::{PageSums, ReadTick};
+use crate::ops::signature::{Signer, Trust};
 use crate::store::engine::{data_dir, lineage};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -38,6 +39,9 @@ pub(crate) struct Meta {
     pub checksum: String,
     pub pages: u32,
     pub key: String,
+    /// The text of the signing key's file. A main machine of an earlier version sends none.
+    #[serde(default)]
+    pub signing_key: String,
 }
 
 impl Meta {
@@ -74,6 +78,8 @@ pub(crate) struct State {
 pub(crate) struct Copy {
     dir: PathBuf,
     state: State,
+    /// The key of the site. A copy from an earlier version has none, and takes no ticks.
+    trust: Trust,
     sums: PageSums,
     database: File,
     journal: File,
@@ -134,8 +140,9 @@ impl Copy {
             .open(current.join(JOURNAL))
             .map_err(failed)?;
         let (number, moment) = (state.number, state.moment);
-        let sums = PageSums::default();
-        let mut copy = Copy { dir: dir.to_owned(), state, sums, database, journal, journal_bytes: 0, number, moment };
+        let (sums, trust) = (PageSums::default(), trust_in(&current)?);
+        let mut copy =
+            Copy { dir: dir.to_owned(), state, trust, sums, database, journal, journal_bytes: 0, number, moment };
         copy.replay().map_err(failed)?;
         copy.checkpoint().map_err(failed)?;
         Ok(Some(copy))
@@ -170,6 +177,9 @@ impl Copy {
     pub(crate) fn take(&mut self, bytes: Vec<u8>) -> Result<(), String> {
         let length = bytes.len() as u64;
         let tick = ReadTick::parse(bytes).map_err(|_| "a tick came damaged")?;
+        if !tick.is_believed(&self.trust) {
+            return Err("a tick came that is not signed by the key of the copy".to_owned());
+        }
         let continues = tick.head.number == self.number + 1
             && hex(&tick.head.lineage) == self.state.lineage
             && tick.head.before == self.sums.whole()
@@ -314,6 +324,13 @@ impl Incoming {
         let meta = self.meta.ok_or("the base has no bytes".to_owned())?;
         let sums = PageSums::of_file(&data_dir::database(&next)).map_err(failed)?;
         let key = unhex(&meta.key).ok_or("the site key came damaged".to_owned())?;
+        let signer = Signer::parse(&meta.signing_key)
+            .ok_or_else(|| format!("{} sends no signing key: is it of an earlier version?", main.url))?;
+        let current = self.dir.join(CURRENT);
+        if Signer::open(&current)?.is_some_and(|known| known.public() != signer.public()) {
+            _ = std::fs::remove_dir_all(&next);
+            return Err(Trouble::OlderSite(other_key(&current, &main.url, &signer)));
+        }
         if format!("{:016x}", sums.whole()) != meta.checksum || sums.pages() != meta.pages {
             return Err("the base came damaged".to_owned().into());
         }
@@ -326,6 +343,7 @@ impl Incoming {
             let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(data_dir::key(&next))?;
             file.write_all(&key)?;
             file.sync_all()?;
+            signer.write(&next)?;
             let Meta { site_id, lineage, moment, checksum, .. } = meta;
             let state = State { site_id, lineage, number: 0, checksum, moment, epoch, main: main.clone() };
             write(&next, STATE, &state)?;
@@ -342,6 +360,22 @@ impl Incoming {
         keep().map_err(failed)?;
         Copy::open(&self.dir)?.ok_or_else(|| "the copy is gone".to_owned().into())
     }
+}
+
+/// The trust of a copy in the key that came with its base.
+fn trust_in(current: &Path) -> Result<Trust, String> {
+    Ok(Trust::Keys(Signer::open(current)?.map(|signer| signer.public()).into_iter().collect()))
+}
+
+/// The error for a base that is signed by another key than the copy.
+fn other_key(copy: &Path, url: &str, key: &Signer) -> String {
+    format!(
+        "the site at {url} has another signing key than the copy in {copy}, {}: the copy is kept, and follows no more. Where \
+         that site has a new key because it was changed, or because it was restored, move {copy} to another directory and \
+         start again",
+        key.public().fingerprint(),
+        copy = copy.display()
+    )
 }
 
 /// The error for a base that lacks writes of the copy.

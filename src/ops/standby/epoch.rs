@@ -2,9 +2,6 @@
 //! it. A site that was never promoted has epoch 0.
 
 use super::claim::Claim;
-use crate::keys::{hex, random, unhex};
-use crate::ops::outside::object::{FolderName, Object, SiteId};
-use crate::ops::replication::target::{Target, Written};
 use crate::site::Site;
 use crate::store::engine::data_dir;
 use serde::{Deserialize, Serialize};
@@ -15,17 +12,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub(super) use super::epoch_files::content;
+pub(crate) use super::epoch_files::{Higher, catch_up, claim, find_higher};
+
 const OWN: &str = "epoch.json";
 const FENCED: &str = "replaced.json";
 /// The highest valid epoch. No site is promoted so often, and a wrong number would take all lower ones with it.
 pub(crate) const EPOCH_MAX: i64 = 9_999;
-/// The random bytes in an epoch's file, which has them in hex.
-const CONTENT_BYTES: usize = 16;
-/// Invalid files of epochs that are passed over in a bucket, at most: each costs two requests.
-const INVALID_MAX: u64 = 4;
-/// Epochs that one promotion tries to claim, at most.
-const CLAIMS_MAX: u64 = 100;
-
 /// The epoch of this machine, from its last promotion (`epoch.json`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Own {
@@ -113,11 +106,6 @@ fn lock_own() -> MutexGuard<'static, ()> {
     CHANGING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Random content for an epoch's file, by which a machine knows its own: 16 bytes in hex.
-pub(super) fn content() -> String {
-    hex(&random::<CONTENT_BYTES>())
-}
-
 /// Whether the machine of a data directory was replaced.
 pub(crate) fn fenced(data: &Path) -> Option<Fenced> {
     read::<Fenced>(&data.join(FENCED)).filter(|fenced| fenced.claim > own(data).claim())
@@ -140,135 +128,6 @@ pub(super) fn fence(site: &Site, claim: &Claim, by: &str, url: Option<&str>) {
         tracing::error!(%cause, "cannot note that another machine has replaced this one");
     }
     site.forget_health();
-}
-
-/// The folder of a site's epochs on the off-site target.
-fn folder_of(target: &Target, site_id: &str) -> io::Result<Target> {
-    let site = SiteId::parse(site_id).ok_or_else(|| io::Error::other("the site has an odd id"))?;
-    Ok(target.within(FolderName::Epochs(site)))
-}
-
-/// An epoch of a site on the off-site target that is higher than `own`. `None`: there is none.
-pub(crate) fn find_higher(target: &Target, site_id: &str, own: u64) -> io::Result<Option<u64>> {
-    let epochs = folder_of(target, site_id)?;
-    match target {
-        Target::Directory(_) => Ok(Some(newest_in(&epochs)?).filter(|newest| *newest > own)),
-        // One name is cheaper than a list, and no number is left out: see `claim`.
-        Target::S3(_) => {
-            for epoch in own + 1..=own + INVALID_MAX {
-                match read_epoch(&epochs, epoch)? {
-                    EpochFile::Missing => return Ok(None),
-                    EpochFile::Valid(_) => return Ok(Some(epoch)),
-                    EpochFile::Invalid => {}
-                }
-            }
-            Ok(None)
-        }
-    }
-}
-
-/// What has the name of an epoch's file.
-enum EpochFile {
-    Missing,
-    /// What an interrupted promotion left, or something else: a proxy, or another service at the store's address, may answer
-    /// every request with success.
-    Invalid,
-    Valid(String),
-}
-
-fn read_epoch(epochs: &Target, epoch: u64) -> io::Result<EpochFile> {
-    let is_odd = |e: &io::Error| matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge);
-    if epochs.bytes_of(Object::Epoch(epoch))?.is_none() {
-        return Ok(EpochFile::Missing);
-    }
-    let bytes = match epochs.read(Object::Epoch(epoch)) {
-        Err(e) if is_odd(&e) => return Ok(EpochFile::Invalid),
-        read => read?,
-    };
-    let text = String::from_utf8(bytes).unwrap_or_default();
-    let is_valid = unhex(&text).is_some_and(|bytes| bytes.len() == CONTENT_BYTES);
-    Ok(if is_valid { EpochFile::Valid(text) } else { EpochFile::Invalid })
-}
-
-/// The numbers that are taken, whatever has them.
-fn taken_in(epochs: &Target) -> io::Result<Vec<u64>> {
-    let number = |object| match object {
-        Object::Epoch(number) if (1..=EPOCH_MAX.unsigned_abs()).contains(&number) => Some(number),
-        _ => None,
-    };
-    match epochs.list() {
-        Ok(objects) => Ok(objects.into_iter().filter_map(number).collect()),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(e) => Err(e),
-    }
-}
-
-/// The highest epoch with a valid file; 0: there is none.
-fn newest_in(epochs: &Target) -> io::Result<u64> {
-    let mut taken = taken_in(epochs)?;
-    taken.sort_unstable();
-    for epoch in taken.into_iter().rev() {
-        if let EpochFile::Valid(_) = read_epoch(epochs, epoch)? {
-            return Ok(epoch);
-        }
-    }
-    Ok(0)
-}
-
-/// Claims an epoch of a site on the off-site target: `epoch`, or a higher one where other machines have claimed it. Free lower
-/// numbers are claimed as well. `content`: see [`content`].
-pub(crate) fn claim(target: &Target, site_id: &str, epoch: u64, content: &str) -> io::Result<u64> {
-    let epochs = writable(target, site_id)?;
-    let newest = newest_in(&epochs)?;
-    let wanted = epoch.max(newest + 1);
-    for epoch in newest + 1..wanted + CLAIMS_MAX {
-        if put_if_absent(&epochs, epoch, content)? && epoch >= wanted {
-            return Ok(epoch);
-        }
-    }
-    Err(io::Error::other("other machines claim every epoch"))
-}
-
-/// Writes the epoch of an earlier promotion to the off-site target, and the free lower ones. `Some`: the epoch that is in force
-/// there is another machine's.
-pub(crate) fn catch_up(target: &Target, site_id: &str, epoch: u64, content: &str) -> io::Result<Option<u64>> {
-    let epochs = writable(target, site_id)?;
-    let newest = newest_in(&epochs)?;
-    if newest > epoch {
-        return Ok(Some(newest));
-    }
-    for missing in newest + 1..=epoch {
-        put_if_absent(&epochs, missing, content)?;
-    }
-    match read_epoch(&epochs, epoch)? {
-        EpochFile::Valid(there) => Ok(Some(epoch).filter(|_| there != content)),
-        EpochFile::Missing => Err(io::Error::other("the epoch is not there any more")),
-        EpochFile::Invalid => Err(io::Error::other("something else has the name of the epoch: remove it")),
-    }
-}
-
-/// The folder of a site's epochs, once the target is known to take files.
-fn writable(target: &Target, site_id: &str) -> io::Result<Target> {
-    match target {
-        // Shows whether the bucket keeps the first of two files of one name.
-        Target::S3(store) => store.probe().map_err(io::Error::other)?,
-        Target::Directory(place) if !place.path().is_dir() => {
-            return Err(io::Error::other("it is not there: is it mounted?"));
-        }
-        Target::Directory(_) => {}
-    }
-    folder_of(target, site_id)
-}
-
-/// Puts an epoch's file unless there is one of its name. Returns whether it did.
-fn put_if_absent(epochs: &Target, epoch: u64, content: &str) -> io::Result<bool> {
-    let put =
-        epochs.put(Object::Epoch(epoch), &Mutex::<Written>::default(), &mut |to| to.write_all(content.as_bytes()));
-    match put {
-        Ok(_) => Ok(true),
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(e) => Err(e),
-    }
 }
 
 fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
@@ -306,63 +165,8 @@ mod tests {
     }
 
     #[test]
-    fn an_epoch_is_taken_once_and_a_higher_one_is_seen() {
+    fn of_two_machines_with_one_epoch_the_one_that_could_not_write_it_off_site_gives_way() {
         let dir = tempfile::tempdir().unwrap();
-        let target = Target::directory(dir.path().to_owned());
-        let higher = |site_id: &str, own| find_higher(&target, site_id, own).unwrap();
-        assert_eq!(higher("ab", 0), None);
-        let claim = |site_id: &str, epoch| claim(&target, site_id, epoch, &content()).unwrap();
-        let claims: Vec<u64> = (0..3).map(|_| claim("ab", 1)).collect();
-        assert_eq!(claims, [1, 2, 3]);
-        assert_eq!(claim("ab", 9), 9);
-        assert_eq!([higher("ab", 8), higher("ab", 9), higher("cd", 0)], [Some(9), None, None]);
-        let names = taken_in(&folder_of(&target, "ab").unwrap()).unwrap();
-        assert_eq!(names.len(), 9, "no number is left out: {names:?}");
-        std::thread::scope(|scope| {
-            let claiming: Vec<_> = (0..4).map(|_| scope.spawn(|| claim("cd", 1))).collect();
-            let mut taken: Vec<u64> = claiming.into_iter().map(|one| one.join().unwrap()).collect();
-            taken.sort_unstable();
-            taken.dedup();
-            assert_eq!(taken.len(), 4, "two machines have one epoch");
-        });
-    }
-
-    #[test]
-    fn only_the_file_of_a_promotion_replaces_a_machine() {
-        let dir = tempfile::tempdir().unwrap();
-        let target = Target::directory(dir.path().to_owned());
-        let find = || find_higher(&target, "ab", 0).unwrap();
-        let epochs = dir.path().join("epochs-ab");
-        std::fs::create_dir(&epochs).unwrap();
-        std::fs::write(epochs.join("0000000001"), "").unwrap();
-        std::fs::write(epochs.join("0000000002"), "<html>Welcome</html>").unwrap();
-        std::fs::write(epochs.join("0000000003"), "a".repeat(100_000)).unwrap();
-        std::fs::create_dir(epochs.join("0000000004")).unwrap();
-        std::os::unix::fs::symlink("/etc/hostname", epochs.join("0000000005")).unwrap();
-        std::fs::write(epochs.join("0000999999"), content()).unwrap();
-        assert_eq!(find(), None);
-        assert_eq!(claim(&target, "ab", 1, &content()).unwrap(), 6, "names that are taken are passed over");
-        assert_eq!(find(), Some(6));
-        std::fs::write(epochs.join("0000000001"), content()).unwrap();
-        assert_eq!(find(), Some(6));
-    }
-
-    #[test]
-    fn an_epoch_that_could_not_be_written_is_written_later_and_loses_against_another_machines() {
-        let dir = tempfile::tempdir().unwrap();
-        let target = Target::directory(dir.path().join("second"));
-        let (a, b) = (content(), content());
-        assert!(claim(&target, "ab", 1, &a).unwrap_err().to_string().contains("mounted"), "a place that is away");
-        assert!(catch_up(&target, "ab", 1, &a).is_err() && !dir.path().join("second").exists());
-        std::fs::create_dir(dir.path().join("second")).unwrap();
-        for _ in 0..2 {
-            assert_eq!(catch_up(&target, "ab", 2, &a).unwrap(), None);
-        }
-        assert_eq!(find_higher(&target, "ab", 0).unwrap(), Some(2));
-        assert_eq!(catch_up(&target, "ab", 2, &b).unwrap(), Some(2));
-        assert_eq!(catch_up(&target, "ab", 1, &b).unwrap(), Some(2));
-        assert_eq!(catch_up(&target, "ab", 3, &b).unwrap(), None);
-
         let data = dir.path();
         let fenced_at = |epoch| {
             write(data, FENCED, &fence_at(epoch)).unwrap();

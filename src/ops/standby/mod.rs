@@ -9,11 +9,13 @@ mod chain;
 pub(crate) mod claim;
 pub(crate) mod copy;
 pub(crate) mod epoch;
+mod epoch_files;
 pub(crate) mod feed;
 pub(crate) mod promote;
 pub(crate) mod protocol;
 
 use crate::ops::backup::off_site::OffSite;
+use crate::ops::replication;
 use crate::site::Site;
 use crate::store::engine::connection::{KEPT_WAL_PAGES_MIN, WAL_PAGES_MAX};
 use claim::Claim;
@@ -101,7 +103,9 @@ fn check_off_site_epoch(site: &Site) {
             Err(cause) => tracing::debug!(cause, "the epoch of the promotion cannot be written off site yet"),
         };
     }
-    if let Some(higher) = off_site.find_higher_epoch(&site.site_id, own.epoch) {
+    let Some(higher) = off_site.find_higher_epochs(&site.site_id, own.epoch) else { return };
+    replication::note_stranger(site, higher.strange);
+    if let Some(higher) = higher.believed {
         _ = claim::hear(site, &Claim::off_site(higher), OFF_SITE, None);
     }
 }

@@ -10,6 +10,7 @@ use crate::domain::local_time::TimeZone;
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::{Progress, restore};
 use crate::ops::erasure;
+use crate::ops::signature;
 use crate::site::Site;
 use crate::store::engine::data_dir::{DataDir, LockError, standby_copy};
 use crate::store::queries::erasure::Tombstone;
@@ -54,6 +55,7 @@ pub(crate) fn run(
         LockError::InUse => format!("another tunneldesk runs on {}", ready.display()),
         LockError::Unusable(why) => why,
     })?;
+    signature::take_over(&ready, data)?;
     let gone = OffSite::new(config).and_then(|off_site| off_site.list_erased(&site_id).ok()).unwrap_or_default();
     let Raised { epoch: raised, content, unwritten, not_off_site } = raise(data_dir, config, &site_id, known, raises);
     let site = Site::open_copy(&held, Config { data: ready.clone(), ..config.clone() }, Clock::machine(0))?;

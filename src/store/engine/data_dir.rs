@@ -155,7 +155,7 @@ impl DataDir {
     /// The error for something else than a file in the place of one, such as a pipe or a directory.
     pub(crate) fn check_kinds(&self) -> Result<(), String> {
         let sqlite = [database, wal, wal_index, page_checksums].map(|path| path(&self.dir));
-        let ours = [wal_mark, damage_marker, reserve, key].map(|path| path(&self.dir));
+        let ours = [wal_mark, damage_marker, reserve, key, signing_key].map(|path| path(&self.dir));
         let mut all = sqlite.into_iter().chain(ours).chain([self.next_key()]);
         let obstacle =
             all.find_map(|path| Some(format!("{} cannot be used: {}", path.display(), files::obstacle(&path)?)));
@@ -291,6 +291,11 @@ pub(crate) fn standby_copy(dir: &Path) -> PathBuf {
 
 pub(crate) fn key(dir: &Path) -> PathBuf {
     dir.join(KEY)
+}
+
+/// The private key by which the machine signs what it writes off site.
+pub(crate) fn signing_key(dir: &Path) -> PathBuf {
+    dir.join("signing.key")
 }
 
 /// The socket by which commands reach the running server. A killed server leaves the file behind.

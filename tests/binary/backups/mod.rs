@@ -2,6 +2,7 @@
 
 mod damage;
 mod moment;
+mod signed;
 
 use crate::harness::{Desk, PASSWORD, Server, edit_manifest, make_hanging, text};
 use serde_json::{Value, json};

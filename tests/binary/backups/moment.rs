@@ -48,7 +48,10 @@ fn a_moment_is_read_in_the_time_zone_of_the_backup_or_of_the_local_site_and_othe
     }
     // A backup of an earlier version names no time zone; the site in the data directory does.
     edit_manifest(&dir, |_| ());
-    assert_eq!(read(&local, &[]), as_typed);
+    let said = run(&local, &empty).trouble(1);
+    assert!(said.contains("is not signed") && said.contains("--unsigned"), "{said}");
+    assert_eq!(read(&local, &["--unsigned"]), as_typed);
+    let empty = [&empty[..], &["--unsigned"]].concat();
     let said = run(&in_utc, &empty).done();
     assert!(said.contains(&format!("read in UTC, {in_utc}+00:00")), "{said}");
     let old = read(&in_utc, &empty);

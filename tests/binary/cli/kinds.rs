@@ -60,6 +60,7 @@ fn a_site_whose_files_are_of_another_kind_is_refused_in_a_line_that_names_the_fi
         "damaged",
         "site.key",
         "site.key.next",
+        "signing.key",
     ] {
         let path = desk.data().join(name);
         with_others(&path, |kind| {

@@ -218,11 +218,11 @@ pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is not text"))
 }
 
-/// Changes a backup's manifest, and makes it one of an earlier version: without a checksum and without a time zone.
+/// Changes a backup's manifest, and makes it one of an earlier version: without a checksum, a signature and a time zone.
 pub fn edit_manifest(backup: &Path, change: impl FnOnce(&mut Value)) {
     let path = backup.join("manifest.json");
     let mut manifest: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     change(&mut manifest);
-    ["checksum", "zone"].iter().for_each(|newer| _ = manifest.as_object_mut().unwrap().remove(*newer));
+    ["checksum", "signature", "zone"].iter().for_each(|newer| _ = manifest.as_object_mut().unwrap().remove(*newer));
     std::fs::write(path, manifest.to_string()).unwrap();
 }

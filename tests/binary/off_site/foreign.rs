@@ -10,9 +10,9 @@ use std::process::{Command, Stdio};
 
 static CRC: Crc<u64> = Crc::<u64>::new(&CRC_64_GO_ISO);
 const PAGE_BYTES: usize = 4096;
-/// The size of a tick's head, and of the SHA-256 behind its pages.
+/// The size of a tick's head, and of the SHA-256 and the signature behind its pages.
 const HEAD_BYTES: usize = 80;
-const DIGEST_BYTES: usize = 32;
+const DIGEST_BYTES: usize = 32 + 64;
 /// LTX sets this bit in every checksum, so that none is zero.
 const SUM_FLAG: u64 = 1 << 63;
 /// The header flag for a file without checksums of the database.

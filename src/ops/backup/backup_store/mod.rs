@@ -1,14 +1,17 @@
 //! A backup store: a directory with backups, each in a folder of its own. A folder gets its name at once and its manifest last:
 //! without a whole manifest it is no backup.
 
+mod pruning;
+
 use super::encrypted::Identities;
 use super::file_stamp;
 use super::manifest::{FileDigest, Manifest, ManifestError};
+use super::manifest_signature::ErasedMark;
 use crate::config::recipient::Recipient;
-use crate::domain::retention;
 use crate::ops::outside::Dir;
 use crate::ops::outside::object::{BackupName, FolderName, Object, SiteFile};
 use crate::ops::replication::target::Target;
+use crate::ops::signature::Signer;
 use crate::store::engine::data_dir;
 use std::cmp::Reverse;
 use std::fs::File;
@@ -17,6 +20,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+pub(crate) use pruning::{PruneExceptions, outlived, outlived_off_site};
 
 /// Backups that are read in one store, at most: more than a dozen sites keep.
 const BACKUPS_MAX: usize = 2_000;
@@ -28,9 +33,6 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 const UNFINISHED: &str = ".unfinished-";
 /// How long an unfinished backup is kept in a backup store that others use too: another machine may be making it.
 pub(crate) const UNFINISHED_KEPT_SECONDS: i64 = 86_400;
-/// How long an upgrade can be rolled back: as long as any backup is kept.
-const UPGRADE_BACKUP_KEPT_SECONDS: i64 = 35 * 86_400;
-
 /// A finished backup.
 #[derive(Debug, Clone)]
 pub struct Backup {
@@ -68,19 +70,15 @@ pub(crate) struct Listing {
     pub unfinished: Vec<BackupName>,
 }
 
-/// The backups that pruning keeps whatever their age.
-#[derive(Debug, Clone)]
-pub(crate) struct PruneExceptions {
-    /// The name of the last backup that a drill restored.
-    pub proven: Option<String>,
-    /// Backups made before this moment ([`crate::clock::Clock::judged_from`]).
-    pub made_before: i64,
-}
-
 impl Backup {
     /// Reads the manifest of the backup in this directory or folder.
     pub(crate) fn read(at: Target) -> Result<Backup, ManifestError> {
         Ok(Backup { manifest: Manifest::read(&at)?, at })
+    }
+
+    /// Reads the manifest in a directory that a person named, and may have renamed.
+    pub(crate) fn read_given(at: Target) -> Result<Backup, ManifestError> {
+        Ok(Backup { manifest: Manifest::read_named(&at, None)?, at })
     }
 
     pub(crate) fn name(&self) -> String {
@@ -291,7 +289,10 @@ impl BackupStoreLock<'_> {
 
     /// Removes the [`outlived`] backups, and returns how many.
     pub(crate) fn prune(&self, now: i64, exceptions: &PruneExceptions) -> io::Result<usize> {
-        let old = outlived(self.backup_store.list(), now, exceptions);
+        self.remove_all(&outlived(self.backup_store.list(), now, exceptions))
+    }
+
+    pub(crate) fn remove_all(&self, old: &[Backup]) -> io::Result<usize> {
         old.iter().try_for_each(|backup| self.remove(&backup.name()))?;
         Ok(old.len())
     }
@@ -333,8 +334,14 @@ impl NewBackup<'_> {
         self.lock.backup_store.dir.join(self.name.as_str())
     }
 
-    /// Writes the manifest behind the flushed files.
-    pub(crate) fn finish(mut self, manifest: Manifest) -> io::Result<Backup> {
+    /// Signs the manifest, and writes it behind the flushed files.
+    pub(crate) fn finish(
+        mut self,
+        manifest: &Manifest,
+        signer: &Signer,
+        erased: Option<ErasedMark>,
+    ) -> io::Result<Backup> {
+        let manifest = manifest.signed(self.name.as_str(), signer, erased);
         self.dir.flush()?;
         let mut file = self.dir.create(&Object::Manifest.to_string())?;
         file.write_all(manifest.text().as_bytes())?;
@@ -360,24 +367,6 @@ pub(crate) fn newest_names(names: Vec<String>) -> Vec<BackupName> {
     names.sort_unstable_by(|a, b| b.cmp(a));
     names.truncate(BACKUPS_MAX);
     names
-}
-
-/// The backups that need not be kept any more. `all`: newest first. Of those made before an upgrade the newest of each schema
-/// is kept for a while, so that the upgrade can be rolled back.
-pub(crate) fn outlived(all: Vec<Backup>, now: i64, exceptions: &PruneExceptions) -> Vec<Backup> {
-    let (upgrade_backups, backups): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|backup| backup.manifest.upgrade.is_some());
-    let made: Vec<i64> = backups.iter().map(|backup| backup.manifest.made_at).collect();
-    let kept = retention::kept(&made, now, exceptions.made_before);
-    let mut old: Vec<_> = backups.into_iter().zip(kept).filter(|(_, keep)| !keep).map(|(backup, _)| backup).collect();
-    let is_over = |i: usize| {
-        let (manifest, newer) = (&upgrade_backups[i].manifest, &upgrade_backups[..i]);
-        (manifest.made_at < now - UPGRADE_BACKUP_KEPT_SECONDS && manifest.made_at >= exceptions.made_before)
-            || newer.iter().any(|newer| newer.manifest.schema == manifest.schema)
-    };
-    old.extend((0..upgrade_backups.len()).filter(|i| is_over(*i)).map(|i| upgrade_backups[i].clone()));
-    old.retain(|backup| exceptions.proven.as_deref() != Some(&*backup.name()));
-    old
 }
 
 /// Makes a directory that only its owner can enter.

@@ -4,7 +4,10 @@ use super::*;
 
 fn lay(backup_store: &BackupStore, name: &str, made_at: i64) {
     let lock = backup_store.lock_own().unwrap();
-    lock.begin(&BackupName::parse(name).unwrap()).unwrap().finish(Manifest::blank(made_at)).unwrap();
+    lock.begin(&BackupName::parse(name).unwrap())
+        .unwrap()
+        .finish(&Manifest::blank(made_at), &Signer::new(), None)
+        .unwrap();
 }
 
 #[test]

@@ -5,8 +5,11 @@
 pub(crate) mod mount;
 mod worker;
 
-use super::backup_store::{Backup, BackupStore, BackupStoreLock, Listing, PruneExceptions, UNFINISHED_KEPT_SECONDS};
+use super::backup_store::{
+    Backup, BackupStore, BackupStoreLock, Listing, PruneExceptions, UNFINISHED_KEPT_SECONDS, outlived_off_site,
+};
 use super::manifest::Manifest;
+use super::manifest_signature::ErasedMark;
 use super::{check_space, tombstones};
 use crate::config::Config;
 use crate::config::recipient::Recipient;
@@ -14,11 +17,13 @@ use crate::ops::outside::object::BackupName;
 use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
+use crate::ops::signature::{Signer, Trust};
 use crate::ops::standby::epoch;
 use crate::site::Site;
 use crate::store::queries::erasure::Tombstone;
+use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use worker::{Timeouts, WorkError, Worker};
@@ -33,6 +38,9 @@ pub(crate) struct OffSite {
     target: Target,
     /// Whether the site encrypts what is off site. Anything else there is not from this site.
     is_sealed: bool,
+    /// The data directory, with the key by which this machine signs.
+    data: PathBuf,
+    trust: Trust,
     queries: Worker,
     copies: Worker,
     ticks: Worker,
@@ -48,20 +56,32 @@ struct OfSite(OnceLock<Option<Arc<OffSite>>>);
 impl OffSite {
     /// The off-site target of an open site. `None`: the settings name none.
     pub(crate) fn of(site: &Site) -> Option<Arc<OffSite>> {
-        site.state::<OfSite>().0.get_or_init(|| OffSite::new(&site.config).map(Arc::new)).clone()
+        let new = || {
+            // A site has a key, and believes nothing else.
+            let keys = Signer::ensure(&site.config.data).map(|signer| signer.keys());
+            let keys = keys.inspect_err(|cause| tracing::error!(cause, "nothing off site is believed"));
+            OffSite::believing(&site.config, Trust::Keys(keys.unwrap_or_default())).map(Arc::new)
+        };
+        site.state::<OfSite>().0.get_or_init(new).clone()
     }
 
-    /// The off-site target that the settings name.
+    /// The off-site target that the settings name, with the trust of the machine of their data directory.
     pub(crate) fn new(config: &Config) -> Option<OffSite> {
-        let is_sealed = config.backup.recipient.is_some();
+        OffSite::believing(config, Trust::of(&config.data))
+    }
+
+    pub(crate) fn believing(config: &Config, trust: Trust) -> Option<OffSite> {
+        let (is_sealed, data) = (config.backup.recipient.is_some(), config.data.clone());
         let with_limits = |target| OffSite::with_limits(target, QUERY_TIME_MAX, STEP_TIME_MAX);
-        Target::off_site(config).map(|target| OffSite { is_sealed, ..with_limits(target) })
+        Target::off_site(config).map(|target| OffSite { is_sealed, data, trust, ..with_limits(target) })
     }
 
     fn with_limits(target: Target, query_time_max: Duration, step_time_max: Duration) -> OffSite {
         OffSite {
             target,
             is_sealed: false,
+            data: PathBuf::new(),
+            trust: Trust::Unsigned,
             queries: Worker::default(),
             copies: Worker::default(),
             ticks: Worker::default(),
@@ -75,7 +95,21 @@ impl OffSite {
         &self.target
     }
 
-    /// The finished backups there, newest first, and those that cannot be read. The error: the target does not answer, or
+    pub(crate) fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// The key by which this machine signs what it writes there.
+    pub(crate) fn signer(&self) -> Result<Arc<Signer>, String> {
+        Signer::ensure(&self.data).map(Arc::new)
+    }
+
+    /// The newest backup in a bucket, as far as it is known without a request. A directory is quick to list.
+    pub(crate) fn newest_known(&self) -> Option<Backup> {
+        self.target.newest_known().filter(|backup| self.trust.believes(backup.manifest.signed_by()))
+    }
+
+    /// The finished backups there that are believed, newest first, and those that cannot be read or are not believed. The error: the target does not answer, or
     /// refuses to.
     pub(crate) fn list(&self) -> Result<Listing, String> {
         let target = self.target.clone();
@@ -92,36 +126,52 @@ impl OffSite {
             listing.backups = sealed;
             listing.unreadable.extend(plain.into_iter().map(refused));
         }
+        let is_believed = |backup: &Backup| self.trust.believes(backup.manifest.signed_by());
+        let (believed, others): (Vec<_>, Vec<_>) = listing.backups.into_iter().partition(is_believed);
+        let sites: BTreeSet<&str> = believed.iter().map(|backup| &*backup.manifest.site_id).collect();
+        // Another site may have its copies there too.
+        let is_strange = |manifest: &Manifest| {
+            manifest.signed_by().is_none() || sites.is_empty() || sites.contains(&*manifest.site_id)
+        };
+        let strange = others.iter().filter(|backup| is_strange(&backup.manifest));
+        let refused =
+            |backup: &Backup| (backup.name(), format!("{} {}", backup.at, backup.manifest.describe_distrust()));
+        listing.unreadable.extend(strange.map(refused));
+        listing.backups = believed;
         Ok(listing.sorted())
     }
 
-    /// The tombstones of a site there. The error: the target does not answer, or refuses to.
+    /// The tombstones of a site there that are believed. The error: the target does not answer, or refuses to.
     pub(crate) fn list_erased(&self, site_id: &str) -> Result<Vec<Tombstone>, String> {
-        let (target, site_id) = (self.target.clone(), site_id.to_owned());
+        let (target, site_id, trust) = (self.target.clone(), site_id.to_owned(), self.trust.clone());
         self.query(move |_| match target {
-            Target::Directory(place) => Ok(tombstones::list(&place.path(), &site_id)?.into_iter().collect()),
-            Target::S3(folder) => folder.list_erased(&site_id),
+            Target::Directory(place) => Ok(tombstones::list(&place.path(), &site_id, &trust)?.into_iter().collect()),
+            Target::S3(folder) => folder.list_erased(&site_id, &trust),
         })
     }
 
     /// Adds tombstones of a site there; nothing where the directory is not mounted.
     pub(crate) fn add_erased(&self, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
         let (target, site_id, all) = (self.target.clone(), site_id.to_owned(), all.to_vec());
+        let signer = self.signer()?;
         self.query(move |_| match target {
             Target::Directory(place) => match place.path() {
-                dir if dir.is_dir() => tombstones::add(&dir, &site_id, &all).map_err(|e| write_error(&dir, &e)),
+                dir if dir.is_dir() => {
+                    tombstones::add(&dir, &site_id, &all, &signer).map_err(|e| write_error(&dir, &e))
+                }
                 _ => Ok(()),
             },
-            Target::S3(folder) => folder.add_erased(&site_id, &all),
+            Target::S3(folder) => folder.add_erased(&site_id, &all, &signer),
         })
     }
 
-    /// An epoch of a site there that is higher than `own`. `None`: there is none, or the target does not answer.
-    pub(crate) fn find_higher_epoch(&self, site_id: &str, own: u64) -> Option<u64> {
-        let (target, site_id) = (self.target.clone(), site_id.to_owned());
-        let find =
-            move || epoch::find_higher(&target, &site_id, own).map_err(|e| format!("cannot read in {target}: {e}"));
-        self.query(move |_| find()).ok().flatten()
+    /// The epochs of a site there that are higher than `own`. `None`: the target does not answer.
+    pub(crate) fn find_higher_epochs(&self, site_id: &str, own: u64) -> Option<epoch::Higher> {
+        let (target, site_id, trust) = (self.target.clone(), site_id.to_owned(), self.trust.clone());
+        self.query(move |_| {
+            epoch::find_higher(&target, &site_id, own, &trust).map_err(|e| format!("cannot read in {target}: {e}"))
+        })
+        .ok()
     }
 
     /// [`epoch::claim`] or [`epoch::catch_up`] there. The error: the target does not answer, or takes no file.
@@ -130,29 +180,36 @@ impl OffSite {
         site_id: &str,
         epoch: u64,
         content: &str,
-        write: fn(&Target, &str, u64, &str) -> io::Result<T>,
+        write: fn(&Target, &str, u64, &str, &Signer) -> io::Result<T>,
     ) -> Result<T, String> {
         let (target, site_id, content) = (self.target.clone(), site_id.to_owned(), content.to_owned());
+        let signer = self.signer()?;
         self.query(move |_| {
-            write(&target, &site_id, epoch, &content).map_err(|e| format!("cannot write to {target}: {e}"))
+            write(&target, &site_id, epoch, &content, &signer).map_err(|e| format!("cannot write to {target}: {e}"))
         })
     }
 
-    /// Copies a backup there, encrypted where a recipient is named, and prunes older ones. Nothing is begun where the target
+    /// Copies a backup there, encrypted where a recipient is named, with the members who were `erased`, and prunes older ones.
+    /// Nothing is begun where the target
     /// does not answer at once, or where the copy of another backup is in progress. `progress` gets bytes done and in all.
     pub(crate) fn copy(
         &self,
         backup: &Backup,
         recipient: Option<&Recipient>,
         exceptions: PruneExceptions,
+        erased: &[Tombstone],
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Backup, String> {
         self.list()?;
+        if !erased.is_empty() {
+            self.add_erased(&backup.manifest.site_id, erased)?;
+        }
         let (backup, target, recipient) = (backup.clone(), self.target.clone(), recipient.cloned());
+        let by = Signing { signer: self.signer()?, trust: self.trust.clone(), erased: ErasedMark::of(erased) };
         let timeouts = Timeouts { idle: self.query_time_max / 2, step: self.step_time_max };
         let copied = self.copies.run(timeouts, progress, move |step| match target {
-            Target::Directory(place) => copy_to(&backup, &place.path(), recipient.as_ref(), &exceptions, step),
-            Target::S3(folder) => folder.copy(&backup, recipient.as_ref(), &exceptions, step),
+            Target::Directory(place) => copy_to(&backup, &place.path(), recipient.as_ref(), &exceptions, &by, step),
+            Target::S3(folder) => folder.copy(&backup, recipient.as_ref(), &exceptions, &by, step),
         });
         copied.unwrap_or_else(|error| match error {
             WorkError::Busy => {
@@ -167,7 +224,8 @@ impl OffSite {
     pub(crate) fn replay(&self, base: &Backup, until: Option<i64>) -> Result<Option<Replay>, String> {
         let Some(name) = BackupName::parse(&base.name()) else { return Ok(None) };
         let (base, copy, is_sealed) = (base.clone(), self.target.backup(&name), self.is_sealed);
-        self.query(move |_| Replay::of(&base, &copy, until, is_sealed))
+        let trust = self.trust.clone();
+        self.query(move |_| Replay::of(&base, &copy, until, is_sealed, &trust))
     }
 
     /// Sends a tick, or checks the last one. Nothing is begun while an earlier one hangs. `None`: the target does not answer
@@ -212,11 +270,19 @@ impl OffSite {
     }
 }
 
+/// How a copy is signed, and which of the others are believed.
+pub(crate) struct Signing {
+    pub signer: Arc<Signer>,
+    pub trust: Trust,
+    pub erased: ErasedMark,
+}
+
 fn copy_to(
     backup: &Backup,
     dir: &Path,
     recipient: Option<&Recipient>,
     exceptions: &PruneExceptions,
+    by: &Signing,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Backup, String> {
     let failed = |e: io::Error| write_error(dir, &e);
@@ -239,9 +305,9 @@ fn copy_to(
             backup.manifest.clone()
         }
     };
-    let copied = new.finish(manifest).map_err(failed)?;
+    let copied = new.finish(&manifest, &by.signer, Some(by.erased.clone())).map_err(failed)?;
     // A failed pruning does not make the new backup fail.
-    if let Err(cause) = prune(&lock, &copied.manifest, exceptions) {
+    if let Err(cause) = prune(&lock, &copied.manifest, exceptions, &by.trust) {
         tracing::warn!(%cause, "old off-site backups are not removed; the next backup tries again");
     }
     local_store.into_iter().for_each(|local_store| mount::note(local_store, dir));
@@ -249,9 +315,10 @@ fn copy_to(
 }
 
 /// Removes old backups, and the ticks of ended chains.
-fn prune(lock: &BackupStoreLock, newest: &Manifest, exceptions: &PruneExceptions) -> io::Result<()> {
-    lock.prune(newest.made_at, exceptions)?;
-    let is_ours = |other: &Backup| other.manifest.site_id == newest.site_id;
+fn prune(lock: &BackupStoreLock, newest: &Manifest, exceptions: &PruneExceptions, trust: &Trust) -> io::Result<()> {
+    lock.remove_all(&outlived_off_site(&lock.backup_store().list(), newest, exceptions, trust))?;
+    let is_ours =
+        |other: &Backup| other.manifest.site_id == newest.site_id && trust.believes(other.manifest.signed_by());
     let ours: Vec<Backup> = lock.backup_store().list().into_iter().filter(is_ours).collect();
     ended_chains(&ours, newest.made_at, exceptions).try_for_each(|base| lock.remove_ticks(base))
 }

@@ -46,7 +46,8 @@ fn local_backups_and_drills_go_on_while_the_off_site_target_hangs() {
     let site = new_site(&data_dir, config);
     // Long enough for a busy machine; the test waits in vain some ten times.
     let limits = (Duration::from_millis(300), Duration::from_secs(3));
-    let off_site = Arc::new(OffSite::with_limits(Target::directory(target.clone()), limits.0, limits.1));
+    let off_site = OffSite::with_limits(Target::directory(target.clone()), limits.0, limits.1);
+    let off_site = Arc::new(OffSite { data: site.config.data.clone(), ..off_site });
     site.set_state(OfSite(OnceLock::from(Some(off_site.clone()))));
     let make = || make(&site, &Actor::job("backup"), CheckSpeed::Full, &mut |_, _, _| ()).unwrap();
     for made in 1..=3 {

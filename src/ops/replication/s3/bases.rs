@@ -6,13 +6,14 @@ use super::{Payload, S3Client, S3Request, Tries, Trouble};
 use crate::config::recipient::Recipient;
 use crate::keys::{hex, random};
 use crate::ops::backup::backup_store::{
-    Backup, Listing, PruneExceptions, UNFINISHED_KEPT_SECONDS, newest_names, outlived,
+    Backup, Listing, PruneExceptions, UNFINISHED_KEPT_SECONDS, newest_names, outlived_off_site,
 };
 use crate::ops::backup::manifest::{FileDigest, Manifest, ManifestError};
-use crate::ops::backup::off_site::ended_chains;
+use crate::ops::backup::off_site::{Signing, ended_chains};
 use crate::ops::backup::{file_stamp, tombstones};
 use crate::ops::outside::object::{BackupName, FolderName, Object, is_stamp};
 use crate::ops::replication::target::Target;
+use crate::ops::signature::{Signer, Trust};
 use crate::store::queries::erasure::Tombstone;
 use std::io;
 
@@ -68,6 +69,7 @@ impl Folder {
         backup: &Backup,
         recipient: Option<&Recipient>,
         exceptions: &PruneExceptions,
+        by: &Signing,
         step: &mut dyn FnMut(u64, u64),
     ) -> Result<Backup, String> {
         let failed = |e: io::Error| format!("cannot write to {self}: {e}");
@@ -95,12 +97,13 @@ impl Folder {
                 }
             }
         }
+        let manifest = manifest.signed(&at.name(), &by.signer, Some(by.erased.clone()));
         let text = manifest.text();
         let put = self.client.put_once(&at.key(Object::Manifest), &Payload::of(text.as_bytes()));
         put.map_err(|trouble| failed(trouble.into_io(&at)))?;
         self.client.manifests().insert(at.name(), manifest.clone());
         // A failed pruning does not make the new backup fail.
-        if let Err(cause) = self.prune(&manifest, exceptions, &mut || step(all, all)) {
+        if let Err(cause) = self.prune(&manifest, exceptions, &by.trust, &mut || step(all, all)) {
             tracing::warn!(cause, "old off-site backups are not removed; the next backup tries again");
         }
         Ok(Backup { at: Target::S3(at), manifest })
@@ -121,10 +124,16 @@ impl Folder {
         Err(io::Error::other("every name for a backup is taken"))
     }
 
-    fn prune(&self, newest: &Manifest, exceptions: &PruneExceptions, step: &mut dyn FnMut()) -> Result<(), String> {
+    fn prune(
+        &self,
+        newest: &Manifest,
+        exceptions: &PruneExceptions,
+        trust: &Trust,
+        step: &mut dyn FnMut(),
+    ) -> Result<(), String> {
         let failed = |trouble: Trouble| trouble.into_io(self).to_string();
         let (now, listing) = (newest.made_at, self.bases(step)?);
-        let old = outlived(listing.backups.clone(), now, exceptions);
+        let old = outlived_off_site(&listing.backups, newest, exceptions, trust);
         for name in old.iter().map(Backup::name) {
             // Without its manifest the folder is no backup, also when the removal is interrupted.
             let at = self.within(&name);
@@ -137,7 +146,8 @@ impl Folder {
         for name in listing.unfinished.iter().filter(is_forgotten) {
             self.client.remove_all(&self.within(name.as_str()).key_of(""), step).map_err(failed)?;
         }
-        let is_ours = |backup: &Backup| backup.manifest.site_id == newest.site_id;
+        let is_ours =
+            |backup: &Backup| backup.manifest.site_id == newest.site_id && trust.believes(backup.manifest.signed_by());
         let kept = listing.backups.into_iter().filter(|backup| old.iter().all(|old| old.name() != backup.name()));
         let ours: Vec<Backup> = kept.filter(is_ours).collect();
         for base in ended_chains(&ours, now, exceptions) {
@@ -147,20 +157,20 @@ impl Folder {
         self.client.abort_uploads(&self.key_of(""), &forgotten, step).map_err(failed)
     }
 
-    pub(crate) fn list_erased(&self, site_id: &str) -> Result<Vec<Tombstone>, String> {
+    pub(crate) fn list_erased(&self, site_id: &str, trust: &Trust) -> Result<Vec<Tombstone>, String> {
         let text = self.client.text(&self.key(Object::Erased), Object::Erased.bytes_max());
         let text = text.map_err(|trouble| trouble.into_io(self).to_string())?.unwrap_or_default().0;
-        Ok(tombstones::parse(&text, site_id).into_iter().collect())
+        Ok(tombstones::parse(&text, site_id, trust).into_iter().collect())
     }
 
     /// Adds the tombstones that are not there yet.
-    pub(crate) fn add_erased(&self, site_id: &str, all: &[Tombstone]) -> Result<(), String> {
+    pub(crate) fn add_erased(&self, site_id: &str, all: &[Tombstone], signer: &Signer) -> Result<(), String> {
         let key = self.key(Object::Erased);
         let failed = |trouble: Trouble| format!("cannot write to {self}: {}", trouble.into_io(&key));
         for _ in 0..ERASED_TRIES {
             let known = self.client.text(&key, Object::Erased.bytes_max()).map_err(failed)?;
             let text = known.as_ref().map_or("", |(text, _)| text);
-            let Some(more) = tombstones::missing(text, site_id, all) else { return Ok(()) };
+            let Some(more) = tombstones::missing(text, site_id, all, signer) else { return Ok(()) };
             let text = format!("{text}{more}");
             let same = known.as_ref().map(|(_, tag)| [("if-match", tag.as_str())]);
             let headers = match &same {

@@ -2,7 +2,8 @@
 
 use super::super::{second, ticks};
 use crate::harness::{Desk, Random};
-use serde_json::Value;
+use ring::signature::{Ed25519KeyPair, KeyPair};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,6 +15,8 @@ use std::process::Command;
 /// The head of a tick.
 const HEAD_BYTES: usize = 80;
 const ENTRY_BYTES: usize = 4 + 4096;
+/// A digest and a signature.
+const TAIL_BYTES: usize = 32 + 64;
 const SPARSE_BYTES: u64 = 1 << 42;
 
 /// What the mutations are made of.
@@ -90,6 +93,8 @@ pub const ALL: &[(&str, Mutation)] = &[
     ("a forged manifest", |a| a.forge_manifest()),
     ("a forged tick", |a| a.forge_tick()),
     ("forged tombstones", |a| a.forge_tombstones()),
+    ("a forged base", |a| a.forge_base()),
+    ("a forged epoch", |a| a.forge_epoch()),
     ("odd names", |a| a.odd_names()),
     ("many names", |a| {
         let dir = a.folder()?;
@@ -132,6 +137,48 @@ pub fn all_in(dir: &Path) -> Vec<PathBuf> {
     }
     all.sort();
     all
+}
+
+/// Signs as a site does, with another key.
+pub struct Forger(Ed25519KeyPair);
+
+impl Forger {
+    pub fn new() -> Forger {
+        Forger(Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap())
+    }
+
+    pub fn key(&self) -> String {
+        hex(self.0.public_key().as_ref())
+    }
+
+    pub fn sign(&self, kind: &str, parts: &[&[u8]]) -> Vec<u8> {
+        let mut message = format!("tunneldesk {kind}\n").into_bytes();
+        for part in parts {
+            message.extend((part.len() as u64).to_be_bytes());
+            message.extend(*part);
+        }
+        self.0.sign(&message).as_ref().to_vec()
+    }
+}
+
+/// The text of an epoch's file.
+pub fn forged_epoch(site_id: &str, epoch: u64) -> String {
+    let (forger, content) = (Forger::new(), "4f".repeat(16));
+    let signature = forger.sign("Epoch", &[site_id.as_bytes(), &epoch.to_be_bytes(), content.as_bytes()]);
+    format!("{content} {} {}", forger.key(), hex(&signature))
+}
+
+fn tombstone(site_id: &str, member_id: i64, join_date: i64, erased_at: i64) -> String {
+    let numbers = [member_id, join_date, erased_at].map(i64::to_be_bytes);
+    let parts = [site_id.as_bytes(), &numbers[0], &numbers[1], &numbers[2]];
+    let signature = hex(&Forger::new().sign("Tombstone", &parts));
+    let line = json!({ "site_id": site_id, "member_id": member_id, "join_date": join_date, "erased_at": erased_at,
+                       "signature": signature });
+    format!("{line}\n")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Attack<'_> {
@@ -198,7 +245,7 @@ impl Attack<'_> {
         newest.cloned().unwrap_or_else(|| second(self.desk).join("2031-01-01T00-00-00Z"))
     }
 
-    fn site_id(&self) -> Option<String> {
+    pub fn site_id(&self) -> Option<String> {
         let file = rusqlite::Connection::open(self.desk.database()).ok()?;
         file.query_row("SELECT site_id FROM site", [], |row| row.get(0)).ok()
     }
@@ -234,16 +281,15 @@ impl Attack<'_> {
         // A checksum that matches.
         manifest["checksum"] = "0".repeat(64).into();
         let text = serde_json::to_string_pretty(&manifest).ok()? + "\n";
-        let sum: String = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
-        std::fs::write(path, text.replacen(&"0".repeat(64), &sum, 1)).ok()
+        // The old signature stays.
+        std::fs::write(path, text.replacen(&"0".repeat(64), &hex(&Sha256::digest(&text)), 1)).ok()
     }
 
     fn forge_tick(&mut self) -> Option<()> {
         let all = ticks(self.desk);
         let path = self.random.one_of(&all)?.clone();
-        let mut bytes = read_of_place(&path).filter(|bytes| bytes.len() > HEAD_BYTES + 32)?;
-        let text = bytes.len() - 32;
-        bytes.truncate(text);
+        let mut bytes = read_of_place(&path).filter(|bytes| bytes.len() > HEAD_BYTES + TAIL_BYTES)?;
+        let tail = bytes.split_off(bytes.len() - TAIL_BYTES);
         let huge = [u32::MAX, 4_000_000_000, 0, 1].map(u32::to_be_bytes);
         let number = *self.random.one_of(&huge)?;
         match self.random.below(4) {
@@ -258,22 +304,76 @@ impl Attack<'_> {
             bytes[48..52].copy_from_slice(&count.to_be_bytes());
             let file = File::create(&path).ok()?;
             file.write_all_at(&bytes, 0).ok()?;
-            return file.set_len((HEAD_BYTES + count as usize * ENTRY_BYTES + 32) as u64).ok();
+            return file.set_len((HEAD_BYTES + count as usize * ENTRY_BYTES + TAIL_BYTES) as u64).ok();
         }
-        bytes.extend(Sha256::digest(&bytes));
+        // As an earlier version wrote it; with the signature of what it was; with one of another key.
+        let way = self.random.below(3);
+        if way == 0 {
+            bytes[..8].copy_from_slice(b"tdtick01");
+        }
+        let digest = Sha256::digest(&bytes);
+        bytes.extend(digest);
+        match way {
+            0 => {}
+            1 => bytes.extend(&tail[32..]),
+            _ => {
+                let signature = Forger::new().sign("Tick", &[&bytes[8..24], &bytes[24..32], &digest]);
+                bytes.extend(signature);
+            }
+        }
         std::fs::write(path, bytes).ok()
     }
 
     fn forge_tombstones(&mut self) -> Option<()> {
         let (site_id, path) = (self.site_id()?, second(self.desk).join("erased.jsonl"));
         let number = *self.random.one_of(&[i64::MAX, i64::MIN, 0, -1, 1 << 52])?;
-        let line = format!(
-            "{{\"site_id\":\"{site_id}\",\"member_id\":{number},\"join_date\":{},\"erased_at\":{}}}\n",
-            self.random.below(1 << 40),
-            self.random.next().cast_signed()
-        );
+        let (join_date, erased_at) = (self.random.below(1 << 40), self.random.next().cast_signed());
+        let line = tombstone(&site_id, number, join_date.cast_signed(), erased_at);
+        // A member of the site is in it, with the date of joining: the number and the date are in an unencrypted copy.
+        let member = self.member()?;
+        let line = line + &tombstone(&site_id, member.0, member.1, member.1);
         let before = String::from_utf8(read_of_place(&path).unwrap_or_default()).unwrap_or_default();
         replace(&path, |path| std::fs::write(path, before + &line))
+    }
+
+    /// A base that another key signed, dated after those of the site.
+    fn forge_base(&mut self) -> Option<()> {
+        let (base, name) = (self.base(), "2030-01-01T00-00-00Z");
+        let mut manifest: Value = serde_json::from_slice(&read_of_place(&base.join("manifest.json"))?).ok()?;
+        let forged = second(self.desk).join(name);
+        std::fs::create_dir(&forged).ok()?;
+        for file in ["tunneldesk.sqlite", "site.key"] {
+            std::fs::write(forged.join(file), read_of_place(&base.join(file))?).ok()?;
+        }
+        manifest["made_at"] = (manifest["made_at"].as_i64()? + 1).into();
+        let (forger, zeros) = (Forger::new(), ["0".repeat(128), "0".repeat(64)]);
+        manifest["signature"] = json!({ "name": name, "key": forger.key(), "earlier": [], "value": zeros[0] });
+        manifest["checksum"] = zeros[1].clone().into();
+        let text = serde_json::to_string_pretty(&manifest).ok()? + "\n";
+        let text = text.replacen(&zeros[0], &hex(&forger.sign("Manifest", &[text.as_bytes()])), 1);
+        let text = text.replacen(&zeros[1], &hex(&Sha256::digest(&text)), 1);
+        std::fs::write(forged.join("manifest.json"), text).ok()
+    }
+
+    fn forge_epoch(&mut self) -> Option<()> {
+        let site_id = self.site_id()?;
+        let epochs = second(self.desk).join(format!("epochs-{site_id}"));
+        _ = std::fs::create_dir(&epochs);
+        let epoch = 1 + self.random.below(4);
+        let text = match self.random.below(2) {
+            0 => hex(&self.bytes(16)),
+            _ => forged_epoch(&site_id, epoch),
+        };
+        let path = epochs.join(format!("{epoch:010}"));
+        path.symlink_metadata().map_or(true, |found| is_of_place(&found)).then_some(())?;
+        std::fs::write(path, text).ok()
+    }
+
+    /// The number of a member, and when it joined.
+    fn member(&self) -> Option<(i64, i64)> {
+        let file = rusqlite::Connection::open(self.desk.database()).ok()?;
+        let sql = "SELECT member_id, join_date FROM members WHERE username = 'flyer-0'";
+        file.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).ok()
     }
 
     fn odd_names(&mut self) -> Option<()> {

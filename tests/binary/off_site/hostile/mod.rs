@@ -7,9 +7,9 @@ mod attack;
 
 use super::oracle::{Oracle, restored};
 use super::storms::{ANSWER_TIME_MAX, lose_disk};
-use super::{campaign, second, site, until, wait_for_chain, wait_until_caught_up};
-use crate::harness::{BINARY, Desk, Random, Server};
-use attack::{ALL, Attack, all_in, remove};
+use super::{campaign, fact, second, site, until, wait_for_chain, wait_until_caught_up};
+use crate::harness::{BINARY, Caller, Desk, Random, Server};
+use attack::{ALL, Attack, all_in, forged_epoch, remove};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -62,15 +62,21 @@ fn peak_kib(server: &Server) -> u64 {
 
 /// Restores from the hostile place into an empty directory, with little memory. Whether there is a site then: a restore that
 /// stops before the newest second, at what was damaged, ends with 3.
-fn restores(desk: &Desk, elsewhere: &Path) -> bool {
+fn restores(desk: &Desk, site: &str, elsewhere: &Path) -> bool {
     let limits = format!("ulimit -v {RESTORE_KIB_MAX} && ulimit -f {FILE_BLOCKS_MAX} && exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
-    command.args(["-c", &limits, BINARY, "restore", "--data", elsewhere.to_str().unwrap()]);
+    command.args(["-c", &limits, BINARY, "restore", "--site", site, "--data", elsewhere.to_str().unwrap()]);
     let ran = command.current_dir(desk.path()).env_clear().output().unwrap();
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(matches!(ran.status.code(), Some(0..=3)), "a restore ends with {:?}: {said}", ran.status);
     assert!(!said.contains("panicked") && !said.contains("memory allocation"), "{said}");
     matches!(ran.status.code(), Some(0 | 3))
+}
+
+/// The fingerprint of the key by which a site signs.
+fn fingerprint(desk: &Desk) -> String {
+    let said = desk.fact("signature").unwrap().1;
+    said.split("the key ").nth(1).unwrap().split('.').next().unwrap().to_owned()
 }
 
 /// Empties the place, and has the site begin anew there.
@@ -95,6 +101,7 @@ fn whoever_can_write_to_the_place_of_the_copy_can_do_no_more_than_destroy_it() {
         std::fs::write(desk.path().join(place).join("canary"), "nobody writes here").unwrap();
     }
     other.run(&["backup"]).done();
+    let site = fingerprint(&desk);
     let (mut oracle, server) = (Oracle::new(1), desk.serve());
     oracle.sign_in(&server);
     wait_for_chain(&desk, &server, &mut oracle);
@@ -123,7 +130,7 @@ fn whoever_can_write_to_the_place_of_the_copy_can_do_no_more_than_destroy_it() {
         drills_made += u64::from(desk.run(&["backup", "drill"]).code == Some(0));
         assert!(since.elapsed() < COMMAND_TIME_MAX, "{names:?}: a drill took {:?}", since.elapsed());
         let since = Instant::now();
-        let is_restored = restores(&desk, &elsewhere);
+        let is_restored = restores(&desk, &site, &elsewhere);
         assert!(since.elapsed() < COMMAND_TIME_MAX, "{names:?}: a restore took {:?}", since.elapsed());
         if is_restored {
             restores_made += 1;
@@ -155,6 +162,33 @@ fn believes_nothing(desk: &Desk, elsewhere: &Path, oracle: &Oracle, names: &[&st
     let given: i64 =
         file.query_row("SELECT seq FROM sqlite_sequence WHERE name = 'members'", [], |row| row.get(0)).unwrap();
     assert!(given < 10_000_000, "{names:?}: the next member gets the number {given}");
+}
+
+/// Proves the campaign: a build that takes every signature for right is stopped by an epoch that anybody wrote.
+#[test]
+fn a_build_that_checks_no_signature_believes_what_anybody_wrote() {
+    for args in [&[][..], &["--off-site-fault", "signatures"]] {
+        let desk = site(1);
+        let (server, mut oracle) = (desk.serve_with_args(args), Oracle::new(1));
+        oracle.sign_in(&server);
+        wait_for_chain(&desk, &server, &mut oracle);
+        let attack = Attack { desk: &desk, random: Random::new(1), yesterday: second(&desk), others: second(&desk) };
+        let site_id = attack.site_id().unwrap();
+        let epochs = second(&desk).join(format!("epochs-{site_id}"));
+        std::fs::create_dir(&epochs).unwrap();
+        std::fs::write(epochs.join("0000000001"), forged_epoch(&site_id, 1)).unwrap();
+        if args.is_empty() {
+            // Writes go on, nothing is copied, and that is said, until the file is gone.
+            let said = until("an alarm", || Some(fact(&desk)).filter(|(_, said)| said.contains("epoch 1")));
+            assert_eq!(said.0, "alarm", "{}", said.1);
+            oracle.write_once(&server);
+            std::fs::remove_dir_all(&epochs).unwrap();
+            wait_for_chain(&desk, &server, &mut oracle);
+        } else {
+            let is_replaced = || server.get(&Caller::Anyone, "/readyz").status == 503;
+            until("a machine that gave way", || is_replaced().then_some(()));
+        }
+    }
 }
 
 /// Proves the campaign: a build that opens what lies there through links writes into a file outside.

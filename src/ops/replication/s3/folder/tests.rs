@@ -125,12 +125,19 @@ fn a_file_that_is_larger_than_it_may_be_is_an_error_and_no_further_byte_is_taken
 #[test]
 fn a_service_that_answers_every_request_with_success_replaces_no_machine() {
     use crate::ops::replication::target::Target;
-    use crate::ops::standby::epoch::find_higher;
+    use crate::ops::signature::{Signer, Trust};
+    use crate::ops::standby::epoch::{claim, find_higher};
+    let (signer, there) = (Signer::new(), tempfile::tempdir().unwrap());
+    let trust = Trust::Keys(signer.keys());
     let find = |file| {
         let (folder, _, _dir) = answering(&[200; 8], file);
-        find_higher(&Target::S3(folder), "ab", 0).unwrap()
+        find_higher(&Target::S3(folder), "ab", 0, &trust).ok().and_then(|higher| higher.believed)
     };
     assert_eq!(find("<html>Welcome to our guest network</html>"), None);
     assert_eq!(find(""), None);
-    assert_eq!(find("00112233445566778899aabbccddeeff"), Some(1), "the file of a promotion");
+    let content = "00112233445566778899aabbccddeeff";
+    assert_eq!(find(content), None, "a file that nobody signed");
+    claim(&Target::directory(there.path().to_owned()), "ab", 1, content, &signer).unwrap();
+    let file = std::fs::read_to_string(there.path().join("epochs-ab/0000000001")).unwrap();
+    assert_eq!(find(file.leak()), Some(1), "the file of a promotion");
 }
