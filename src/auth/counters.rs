@@ -7,7 +7,7 @@
 //!   and again gains no further attempts, and a kiosk stays usable while someone guesses from the same address.
 //! - From any other client: the typed name from its address, the account from anywhere, and the address.
 //!
-//! A delay of the typed name, the devices or the address shows: the answer is held back, for an unknown name too. A delay of
+//! A delay of the typed name, the devices or the address shows, by a 429, for an unknown name too. A delay of
 //! the account does not: the attempt gets the answer of an unknown name after the same work. Otherwise wrong attempts under
 //! a username would show in the answers to an e-mail address, and tell that both belong to one account.
 
@@ -114,14 +114,9 @@ impl Counters {
         Counters { shown: vec![here, at_kiosks, all], hidden: Vec::new() }
     }
 
-    /// Whether the attempt is delayed, and the delay shows.
-    pub(crate) fn is_delayed(&self, tx: &Read, now: i64) -> Result<bool, Failure> {
-        for counter in &self.shown {
-            if throttles::closed_for(tx, &counter.key, now)? > 0 {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    /// The seconds for which the attempt is delayed, where the delay shows; 0: it is not.
+    pub(crate) fn shown_delay(&self, tx: &Read, now: i64) -> Result<i64, Failure> {
+        longest(tx, now, self.shown.iter())
     }
 
     /// Whether an account is delayed without showing it.
@@ -136,11 +131,7 @@ impl Counters {
 
     /// Seconds until none of the counters delays an attempt any more.
     pub(crate) fn delay_left(&self, tx: &Read, now: i64) -> Result<i64, Failure> {
-        let mut longest = 0;
-        for counter in self.all() {
-            longest = longest.max(throttles::closed_for(tx, &counter.key, now)?);
-        }
-        Ok(longest)
+        longest(tx, now, self.all())
     }
 
     pub(crate) fn record_failure(&self, tx: &Write) -> Result<(), Failure> {
@@ -153,6 +144,15 @@ impl Counters {
         let of_account = self.all().filter(|counter| counter.account_key.is_some());
         Ok(of_account.map(|counter| &counter.key).try_for_each(|key| throttles::forget(tx, key).map(|_| ()))?)
     }
+}
+
+/// The seconds until none of these counters is closed.
+fn longest<'a>(tx: &Read, now: i64, counters: impl Iterator<Item = &'a Counter>) -> Result<i64, Failure> {
+    let mut longest = 0;
+    for counter in counters {
+        longest = longest.max(throttles::closed_for(tx, &counter.key, now)?);
+    }
+    Ok(longest)
 }
 
 fn key(site: &Site, parts: &[&[u8]]) -> ThrottleKey {

@@ -63,6 +63,8 @@ pub(crate) enum RequiredCode {
 pub(crate) enum Proof {
     Right(SecondFactorPassed),
     Wrong,
+    /// The code was not read, because attempts are delayed for so many seconds.
+    Delayed(i64),
     /// The code may be the authenticator's, but cannot be checked while the clock is suspect.
     ClockSuspect,
 }

@@ -28,8 +28,8 @@ pub(crate) struct OpenedSession {
 /// Whether an attempt is read.
 #[derive(Debug)]
 pub(crate) enum Attempt {
-    /// The attempt is delayed: the caller answers as to a wrong proof.
-    Delayed,
+    /// The attempt is delayed for so many seconds, whatever its proof.
+    Delayed(i64),
     /// The attempt is read, for these accounts. None: the name is unknown, or its account is delayed without showing it.
     For(Vec<Account>),
 }
@@ -39,8 +39,9 @@ pub(crate) fn admit(site: &Site, call: &Call, name: &str, accounts: Vec<Account>
     let now = site.now();
     let attempt = site.store.read(|tx| {
         let counters = Counters::of(site, call, tx, name, &accounts)?;
-        if counters.is_delayed(tx, now)? {
-            return Ok(Attempt::Delayed);
+        let seconds = counters.shown_delay(tx, now)?;
+        if seconds > 0 {
+            return Ok(Attempt::Delayed(seconds));
         }
         let mut read = Vec::new();
         for account in accounts {
@@ -50,7 +51,7 @@ pub(crate) fn admit(site: &Site, call: &Call, name: &str, accounts: Vec<Account>
         }
         Ok(Attempt::For(read))
     })?;
-    if matches!(attempt, Attempt::Delayed) {
+    if matches!(attempt, Attempt::Delayed(_)) {
         call.delayed.set(true);
         call.outcome.set(AuthOutcome::Delayed);
     }
@@ -69,14 +70,41 @@ pub(crate) fn record_failure(
     Counters::of(site, call, tx, name, accounts)?.record_failure(tx)
 }
 
-/// The account whose password this is. `None` where the password is wrong, the name unknown, or the attempt delayed; the
-/// caller cannot tell these apart. A failed attempt is counted before the answer goes out.
+/// What a typed password proves.
+#[derive(Debug)]
+pub(crate) enum PasswordProof {
+    Right(Account),
+    /// The password is wrong or the name unknown, or its account is delayed without showing it: nobody can tell these apart.
+    Wrong,
+    /// The attempt was not read, because attempts are delayed for so many seconds.
+    Delayed(i64),
+}
+
+impl PasswordProof {
+    /// The account of a right password, on a page that tells no delay from a wrong password.
+    pub(crate) fn account(self) -> Option<Account> {
+        match self {
+            PasswordProof::Right(account) => Some(account),
+            PasswordProof::Wrong | PasswordProof::Delayed(_) => None,
+        }
+    }
+}
+
+/// The 429 to an attempt that was not read.
+pub(crate) fn too_soon(seconds: i64) -> Failure {
+    Failure::too_fast().retry_after(Duration::from_secs(seconds.max(1) as u64))
+}
+
+/// Checks a password. A failed attempt is counted before the answer goes out.
 ///
 /// An e-mail address may mean two accounts: the one that confirmed it, and a new one. Each is opened by its own password, and
 /// two are always checked: otherwise a stranger could sign up with an address, and learn by signing in whether it was taken.
-pub(crate) fn check_password(site: &Site, call: &Call, name: &str, secret: &str) -> Result<Option<Account>, Failure> {
+pub(crate) fn check_password(site: &Site, call: &Call, name: &str, secret: &str) -> Result<PasswordProof, Failure> {
     let accounts = site.store.read(|tx| Ok(members::list_accounts(tx, name)?))?;
-    let Attempt::For(mut accounts) = admit(site, call, name, accounts)? else { return Ok(None) };
+    let mut accounts = match admit(site, call, name, accounts)? {
+        Attempt::For(accounts) => accounts,
+        Attempt::Delayed(seconds) => return Ok(PasswordProof::Delayed(seconds)),
+    };
     let mut right = None;
     for number in 0..if name.contains('@') { members::ACCOUNTS_MAX } else { 1 } {
         let phc = accounts.get(number).and_then(|account| account.password_hash.as_deref());
@@ -85,10 +113,10 @@ pub(crate) fn check_password(site: &Site, call: &Call, name: &str, secret: &str)
         }
     }
     if let Some(number) = right {
-        return Ok(Some(accounts.swap_remove(number)));
+        return Ok(PasswordProof::Right(accounts.swap_remove(number)));
     }
     site.store.write(site.now(), |tx| record_failure(site, call, tx, name, &accounts))?;
-    Ok(None)
+    Ok(PasswordProof::Wrong)
 }
 
 /// A new hash of a right password whose stored hash has other parameters than today's, or dates from before passwords were
@@ -110,8 +138,12 @@ pub(crate) fn check_code(
     prove: impl FnOnce() -> Result<Proof, Failure>,
 ) -> Result<Proof, Failure> {
     let counters = Counters::of_account(site, call, tx, account)?;
-    if counters.delay_left(tx, tx.now())? > 0 || !is_unchanged(tx, account)? {
+    let seconds = counters.delay_left(tx, tx.now())?;
+    if seconds > 0 {
         call.outcome.set(AuthOutcome::Delayed);
+        return Ok(Proof::Delayed(seconds));
+    }
+    if !is_unchanged(tx, account)? {
         return Ok(Proof::Wrong);
     }
     let proof = prove()?;
@@ -172,7 +204,7 @@ pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Resu
 pub(crate) fn check_not_delayed(site: &Site, call: &Call, tx: &Read, account: &Account) -> Result<(), Failure> {
     match Counters::of_account(site, call, tx, account)?.delay_left(tx, site.now())? {
         0 => Ok(()),
-        seconds => Err(Failure::too_fast().retry_after(Duration::from_secs(seconds as u64))),
+        seconds => Err(too_soon(seconds)),
     }
 }
 
@@ -192,7 +224,7 @@ pub(crate) fn check_own_password(
     if account.password_hash.is_none() {
         return Ok(Err(Text::new("field.no_password")));
     }
-    Ok(check_password(site, call, &account.username, secret)?.ok_or(Text::new("field.wrong_password")))
+    Ok(check_password(site, call, &account.username, secret)?.account().ok_or(Text::new("field.wrong_password")))
 }
 
 /// 422 at `field` where the account of [`check_own_password`] has changed meanwhile: the typed password may be none by now.

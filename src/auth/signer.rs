@@ -96,7 +96,7 @@ pub(crate) fn by_code(
             challenge::end(tx, account.member_id)?;
             Ok(signer(&account))
         }
-        Proof::Wrong => Ok(ProofOutcome::Refused("proof.code_wrong")),
+        Proof::Wrong | Proof::Delayed(_) => Ok(ProofOutcome::Refused("proof.code_wrong")),
         Proof::ClockSuspect => Ok(ProofOutcome::Refused("factor.clock_suspect")),
     }
 }

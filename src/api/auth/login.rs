@@ -3,7 +3,7 @@
 use crate::auth::challenge::{self, Intent};
 use crate::auth::device;
 use crate::auth::second_factor::{self, FactorMethod, RequiredCode, Requirement, SecondFactorPassed};
-use crate::auth::sign_in::{self, OpenedSession};
+use crate::auth::sign_in::{self, OpenedSession, PasswordProof};
 use crate::http::Answer;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::field_types::{Flag, Line, Name, Secret};
@@ -78,8 +78,10 @@ pub(crate) fn silent(site: &Site, call: &Call) -> Answer {
 }
 
 fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, kind: SignInKind) -> Answer {
-    let Some(account) = sign_in::check_password(site, call, name, secret)? else {
-        return Ok(refused(call.say("sign_in.wrong")));
+    let account = match sign_in::check_password(site, call, name, secret)? {
+        PasswordProof::Right(account) => account,
+        PasswordProof::Wrong => return Ok(refused(call.say("sign_in.wrong"))),
+        PasswordProof::Delayed(seconds) => return Err(sign_in::too_soon(seconds)),
     };
     let renewed = sign_in::renewed_hash(site, &account, secret);
     site.once(call, |tx| {

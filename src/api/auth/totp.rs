@@ -3,7 +3,7 @@
 use super::login::{enter, refused};
 use crate::auth::challenge::{self, Intent};
 use crate::auth::second_factor::{self, Proof};
-use crate::auth::sign_in;
+use crate::auth::sign_in::{self, PasswordProof};
 use crate::auth::{member_if_any, presented_session};
 use crate::documents::qr;
 use crate::domain::totp;
@@ -101,7 +101,7 @@ pub(crate) fn setup(site: &Site, call: &Call) -> Answer {
             let prove = || second_factor::prove(site, call, tx, &account, code);
             match sign_in::check_code(site, call, tx, &account, prove)? {
                 Proof::Right(_) => {}
-                proof => return Ok(refused(call.say(why_not(&proof)))),
+                proof => return not_passed(call, &proof),
             }
         }
         second_factor::begin_setup(site, tx, account.member_id, &made.secret)?;
@@ -166,7 +166,7 @@ pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
                 Ok(reply::ok(&TurnedOnReply { status: true, message, member_id, recovery_codes }))
             }
             _ if !waits => Ok(refused(call.say("factor.none_waits"))),
-            proof => Ok(refused(call.say(why_not(&proof)))),
+            proof => not_passed(call, &proof),
         }
     })
 }
@@ -192,7 +192,7 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
         let prove = || second_factor::prove(site, call, tx, &account, &code);
         match sign_in::check_code(site, call, tx, &account, prove)? {
             Proof::Right(passed) => enter(site, call, tx, passed, &account, renewed.as_deref()),
-            proof => Ok(refused(call.say(why_not(&proof)))),
+            proof => not_passed(call, &proof),
         }
     })
 }
@@ -216,7 +216,7 @@ fn verify_challenge(site: &Site, call: &Call, fields: Fields) -> Answer {
                 challenge::end(tx, account.member_id)?;
                 enter(site, call, tx, passed, &account, None)
             }
-            proof => Ok(refused(call.say(why_not(&proof)))),
+            proof => not_passed(call, &proof),
         }
     })
 }
@@ -232,8 +232,13 @@ fn passwordless(site: &Site, call: &Call) -> Result<Option<Account>, Failure> {
     Ok(passwordless)
 }
 
-fn why_not(proof: &Proof) -> &'static str {
-    if matches!(proof, Proof::ClockSuspect) { "factor.clock_suspect" } else { WRONG }
+/// The answer to a code that did not pass.
+fn not_passed(call: &Call, proof: &Proof) -> Answer {
+    match proof {
+        Proof::Delayed(seconds) => Err(sign_in::too_soon(*seconds)),
+        Proof::ClockSuspect => Ok(refused(call.say("factor.clock_suspect"))),
+        Proof::Wrong | Proof::Right(_) => Ok(refused(call.say(WRONG))),
+    }
 }
 
 /// Reports username and password as missing, unless the session of `owner` replaces them.
@@ -253,11 +258,15 @@ fn check_first_factor(
     (username, password): (Option<String>, Option<&str>),
     member_id: Option<i64>,
 ) -> Result<Option<Account>, Failure> {
-    let account = match owner {
-        Some(owner) => Some(owner),
+    let proof = match owner {
+        Some(owner) => PasswordProof::Right(owner),
         None => sign_in::check_password(site, call, &username.unwrap_or_default(), password.unwrap_or_default())?,
     };
-    let Some(account) = account else { return Ok(None) };
+    let account = match proof {
+        PasswordProof::Right(account) => account,
+        PasswordProof::Wrong => return Ok(None),
+        PasswordProof::Delayed(seconds) => return Err(sign_in::too_soon(seconds)),
+    };
     if member_id.is_some_and(|claimed| claimed != account.member_id) {
         site.store.write(site.now(), |tx| {
             sign_in::record_failure(site, call, tx, &account.username, std::slice::from_ref(&account))

@@ -51,7 +51,7 @@ fn by_code(site: &Site, call: &Call, tx: &Write, member: &Member, code: &str) ->
     let prove = || second_factor::prove(site, call, tx, &account, code);
     let key = match sign_in::check_code(site, call, tx, &account, prove)? {
         Proof::Right(_) => return done(call, tx, member),
-        Proof::Wrong => "field.wrong_code",
+        Proof::Wrong | Proof::Delayed(_) => "field.wrong_code",
         Proof::ClockSuspect => "factor.clock_suspect",
     };
     let failure = Failure::field("code", Text::new(key));

@@ -166,7 +166,9 @@ impl Request<'_> {
         let prove = || second_factor::prove(self.site, self.call, self.tx, self.account, code);
         match sign_in::check_code(self.site, self.call, self.tx, self.account, prove)? {
             Proof::Right(_) => effect(),
-            Proof::Wrong => Ok(self.refusal(&Failure::field("code", Text::new("field.wrong_code")))),
+            Proof::Wrong | Proof::Delayed(_) => {
+                Ok(self.refusal(&Failure::field("code", Text::new("field.wrong_code"))))
+            }
             Proof::ClockSuspect => Ok(self.refusal(&Failure::field("code", Text::new("factor.clock_suspect")))),
         }
     }

@@ -85,7 +85,7 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
                 challenge::end(tx, account.member_id)?;
                 Ok(Outcome::Right(open_session(site, call, tx, passed, &account, None)?, account.username))
             }
-            Proof::Wrong => Ok(Outcome::Wrong("desk.code_wrong")),
+            Proof::Wrong | Proof::Delayed(_) => Ok(Outcome::Wrong("desk.code_wrong")),
             Proof::ClockSuspect => Ok(Outcome::Wrong("factor.clock_suspect")),
         }
     })?;

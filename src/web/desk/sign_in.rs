@@ -81,7 +81,7 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
     if form.finish().is_err() {
         return Page::refused(site, call, &typed, &target, "desk.both_needed");
     }
-    let Some(account) = sign_in::check_password(site, call, &typed, &secret)? else {
+    let Some(account) = sign_in::check_password(site, call, &typed, &secret)?.account() else {
         return Page::refused(site, call, &typed, &target, "desk.wrong");
     };
     let renewed = sign_in::renewed_hash(site, &account, &secret);

@@ -149,7 +149,7 @@ impl Proof<'_> {
                 self.judge(|tx| signer::by_code(site, call, tx, &step, &code, intent), effect)
             }
             (None, Some(secret)) if !self.again.username.is_empty() => {
-                let account = sign_in::check_password(site, call, &self.again.username, &secret)?;
+                let account = sign_in::check_password(site, call, &self.again.username, &secret)?.account();
                 self.judge(|tx| signer::by_password(site, call, tx, account.as_ref(), intent), effect)
             }
             (None, _) => Ok(self.again.refused(call.say("desk.sign_missing"))),

@@ -170,7 +170,8 @@ impl Run<'_> {
     /// Asserts that the answer has a session exactly if one is due.
     #[track_caller]
     fn session(&mut self, reply: &Reply, due: bool) {
-        let answer = reply.ok_json();
+        let answer = reply.json();
+        self.expect(matches!(reply.status, 200 | 429) && !(due && reply.status == 429), "an answer, or a delay");
         let came = answer["token"].as_str().is_some_and(|token| !token.is_empty());
         self.expect(came == due, if due { "a session" } else { "no session" });
         if came {
@@ -254,7 +255,7 @@ impl Run<'_> {
             (Some(_), None) => return self.expect(reply.status == 422, "the code is asked for"),
             (Some(_), Some(code)) => self.model.judge(|model| model.prove(&code)),
         };
-        let answer = reply.ok_json();
+        let answer = reply.json();
         self.expect(answer["status"] == right, "a new secret only for whoever may have one");
         if right {
             self.model.apps.push(Authenticator::scan(&answer));
@@ -272,7 +273,7 @@ impl Run<'_> {
         body["code"] = code.into();
         let reply = self.send("/auth/login/totp/verify-setup", &body);
         let right = self.model.judge(|model| model.finish_setup(code));
-        let answer = reply.ok_json();
+        let answer = reply.json();
         self.expect(answer["status"] == right, "on by the first code alone");
         if right {
             self.model.new_recovery(&answer);

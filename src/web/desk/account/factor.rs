@@ -77,7 +77,7 @@ fn finish(cx: &Change, call: &Call, clerk: &Clerk, account: &SubjectAccount, cod
 fn problem(proof: &Proof) -> Option<&'static str> {
     match proof {
         Proof::Right(_) => None,
-        Proof::Wrong => Some("desk.code_wrong"),
+        Proof::Wrong | Proof::Delayed(_) => Some("desk.code_wrong"),
         Proof::ClockSuspect => Some("factor.clock_suspect"),
     }
 }

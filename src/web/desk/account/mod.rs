@@ -155,7 +155,7 @@ pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let prove = || second_factor::prove(site, call, cx.tx, &account, &code);
         Ok(match sign_in::check_code(site, call, cx.tx, &account, prove)? {
             Proof::Right(_) => Ok((credentials::renew_recovery_codes(cx, &account)?, account.username.clone())),
-            Proof::Wrong => Err("desk.code_wrong"),
+            Proof::Wrong | Proof::Delayed(_) => Err("desk.code_wrong"),
             Proof::ClockSuspect => Err("factor.clock_suspect"),
         })
     })?;
