@@ -11,21 +11,26 @@
 //! the account does not: the attempt gets the answer of an unknown name after the same work. Otherwise wrong attempts under
 //! a username would show in the answers to an e-mail address, and tell that both belong to one account.
 
+use super::sign_in::too_soon;
 use super::{device, passcode};
 use crate::domain::email;
 use crate::domain::throttle::Rule;
-use crate::http::call::Call;
+use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::tables::failed_attempts;
 use crate::store::tables::members::{self, Account};
-use crate::store::tables::pins;
 use crate::store::tables::throttles::{self, Counter, ThrottleKey};
+use crate::store::tables::{passcodes, pins};
 use crate::store::{Read, Write};
 
 /// The member number of an unknown name; no row has it.
 const NO_MEMBER: i64 = 0;
+/// The second steps of one account that nobody finished within these seconds: a program that takes the answer for success asks
+/// again at once.
+const STEPS_MAX: i64 = 10;
+const STEPS_SECONDS: i64 = 10 * 60;
 
 /// The counters that one attempt concerns.
 pub(crate) struct Counters {
@@ -164,9 +169,31 @@ fn account_key(site: &Site, member_id: i64) -> ThrottleKey {
     key(site, &[b"all of account", &member_id.to_be_bytes()])
 }
 
+/// Counts a second step that begins after a right first proof: 429 after [`STEPS_MAX`] that nobody finished. A device on which
+/// the member signed in before is spared.
+pub(crate) fn count_second_step(site: &Site, call: &Call, tx: &Write, account: &Account) -> Result<(), Failure> {
+    let device = device::find(call, tx, account.member_id, tx.now())?;
+    if device.is_some_and(|device| device.by_member) {
+        return Ok(());
+    }
+    let key = steps_key(site, account.member_id);
+    if let Some(until) = passcodes::full_until(tx, &key, STEPS_MAX, STEPS_SECONDS, tx.now())? {
+        call.delayed.set(true);
+        call.outcome.set(AuthOutcome::Delayed);
+        return Err(too_soon(until - tx.now()));
+    }
+    passcodes::insert_send(tx, &key)?;
+    Ok(())
+}
+
+fn steps_key(site: &Site, member_id: i64) -> ThrottleKey {
+    key(site, &[b"second steps", &member_id.to_be_bytes()])
+}
+
 /// Clears the account's counters here and anywhere after a sign-in, under each of its names. An address that the member has
 /// not confirmed may be another's, whose delay stays.
 pub(crate) fn clear_after_sign_in(site: &Site, call: &Call, tx: &Write, account: &Account) -> Result<(), Failure> {
+    passcodes::forget_sends(tx, &steps_key(site, account.member_id))?;
     Counters::of_account(site, call, tx, account)?.clear_account(tx)?;
     if account.email_confirmed {
         Counters::of(site, call, tx, &account.email, std::slice::from_ref(account))?.clear_account(tx)?;
@@ -190,6 +217,7 @@ pub fn clear_account_limits(site: &Site, tx: &Write, member_id: i64) -> Result<C
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let pin = pins::find(tx, member_id)?;
     pins::set_wrong_pins(tx, member_id, 0, 0)?;
+    passcodes::forget_sends(tx, &steps_key(site, member_id))?;
     Ok(ClearedLimits {
         delays: throttles::forget_account(tx, &account_key(site, member_id))?,
         pin_paused: pin.is_some_and(|pin| tx.now() < pin.paused_until),

@@ -1,6 +1,7 @@
 //! Sign-in by password, up to the second factor where there is one.
 
 use crate::auth::challenge::{self, Intent};
+use crate::auth::counters;
 use crate::auth::device;
 use crate::auth::second_factor::{self, FactorMethod, RequiredCode, Requirement, SecondFactorPassed};
 use crate::auth::sign_in::{self, OpenedSession, PasswordProof};
@@ -155,6 +156,7 @@ fn require_code(
     kind: SignInKind,
 ) -> Answer {
     call.outcome.set(AuthOutcome::SecondFactorDue);
+    counters::count_second_step(site, call, tx, account)?;
     let (pending, text) = match (due, kind) {
         (RequiredCode::Totp, _) if site.clock.is_suspect() => (AUTHENTICATOR, "factor.clock_suspect"),
         (RequiredCode::Totp, _) => (AUTHENTICATOR, "factor.totp_due"),

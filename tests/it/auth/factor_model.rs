@@ -51,6 +51,7 @@ struct Model {
     pending: Option<(usize, i64)>,
     passcode: Option<Sent>,
     sent_at: Vec<i64>,
+    steps: Vec<i64>,
     recovery: BTreeSet<String>,
     misses: i64,
     missed_at: i64,
@@ -109,6 +110,17 @@ impl Model {
             self.miss();
         }
         right
+    }
+
+    /// Whether a second step may begin, which is counted then: ten within ten minutes may.
+    fn begins_step(&mut self) -> bool {
+        let now = self.now;
+        self.steps.retain(|at| now - at < 600);
+        if self.steps.len() >= 10 {
+            return false;
+        }
+        self.steps.push(now);
+        true
     }
 
     fn finish_setup(&mut self, code: &str) -> bool {
@@ -176,6 +188,7 @@ impl Run<'_> {
         self.expect(came == due, if due { "a session" } else { "no session" });
         if came {
             (self.model.misses, self.model.closed_until) = (0, 0);
+            self.model.steps.clear();
         }
     }
 
@@ -201,6 +214,10 @@ impl Run<'_> {
         if self.model.closed() {
             return self.session(&reply, false);
         }
+        if self.model.on.is_some() && !self.model.begins_step() {
+            self.expect(reply.status == 429, "ten second steps were not finished");
+            return self.session(&reply, false);
+        }
         // The member has no telephone number, so `sms` is treated like no choice.
         let sends = match self.model.on {
             None => return self.session(&reply, true),
@@ -218,8 +235,10 @@ impl Run<'_> {
 
     fn silent(&mut self) {
         let reply = self.send("/auth/login/silent", &self.credentials());
-        let due = !self.model.closed() && self.model.on.is_none();
-        self.session(&reply, due);
+        let (closed, on) = (self.model.closed(), self.model.on.is_some());
+        let refused = closed || on && !self.model.begins_step();
+        self.expect((reply.status == 429) == refused, "429 during a delay, and after ten second steps");
+        self.session(&reply, !closed && !on);
     }
 
     fn wrong_password(&mut self) {

@@ -9,6 +9,7 @@ pub mod passkeys;
 mod recovery;
 mod recovery_model;
 mod second_factor;
+mod second_steps;
 mod signup;
 mod social;
 mod strangers;
