@@ -12,7 +12,7 @@ pub struct SealedColumn {
     pub(crate) name: &'static str,
     /// The columns that say which row it is, and whose. The first is the key. Empty: the table has one row, and the purpose
     /// alone binds its values.
-    pub(crate) row: &'static [&'static str],
+    pub row: &'static [&'static str],
 }
 
 /// A value that says which row it is.

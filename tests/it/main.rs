@@ -17,6 +17,7 @@ mod crowds;
 mod deadline;
 mod description;
 mod desk;
+mod erasure;
 mod everywhere;
 mod exposure;
 mod harness;

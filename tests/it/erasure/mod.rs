@@ -1,0 +1,121 @@
+//! One person, whose name stands in every column that can hold it, by the pages, the API, the shell, the kiosk, callbacks and
+//! lists; and that nothing is left after an erasure: in no byte of the data directory or of a new backup, in whatever form.
+
+mod bytes;
+mod deeds;
+
+use crate::harness::Site;
+use deeds::{ADDRESS, Cast};
+use rusqlite::ToSql;
+use rusqlite::types::Value;
+use std::collections::BTreeSet;
+use tunneldesk::keys::Part;
+use tunneldesk::store::personal::{self, Holding, HoldingKind};
+
+/// Columns that no deed here fills, and why.
+const NOT_REACHED: &[(&str, &str)] = &[];
+
+/// The values of a column in some rows, those that are sealed opened.
+fn opened(site: &Site, holding: &Holding, rest: &str, member_id: i64) -> Vec<String> {
+    let place = holding.sealed.map_or(&[][..], |sealed| sealed.row);
+    let place_columns: String = place.iter().map(|column| format!(", {column}")).collect();
+    let sql = format!(
+        "SELECT CAST({0} AS BLOB){place_columns} FROM {1} WHERE {0} IS NOT NULL AND ({rest}) AND :id = :id",
+        holding.column, holding.table
+    );
+    let read = |row: &rusqlite::Row| {
+        let place: Vec<Value> = (1..=place.len()).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?;
+        Ok((row.get::<_, Vec<u8>>(0)?, place))
+    };
+    let id: &[(&str, &dyn ToSql)] = &[(":id", &member_id)];
+    let open = |(value, place): (Vec<u8>, Vec<Value>)| match holding.sealed {
+        Some(sealed) => site.inside().keys.unseal(&sealed.at(place.iter().map(part)), &value).unwrap_or_default(),
+        None => value,
+    };
+    let found = site.change(|tx| Ok(tx.list_with(&sql, id, read)?));
+    found.into_iter().map(|one| String::from_utf8_lossy(&open(one)).into_owned()).collect()
+}
+
+fn part(value: &Value) -> Part<'_> {
+    match value {
+        Value::Integer(number) => (*number).into(),
+        Value::Text(text) => text.as_str().into(),
+        Value::Blob(bytes) => bytes.as_slice().into(),
+        other => panic!("{other:?} names no row"),
+    }
+}
+
+/// Whether the column holds something of the person: a value in the person's rows, or a text that names the person.
+fn is_about(site: &Site, holding: &Holding, member_id: i64) -> bool {
+    match holding.kind {
+        HoldingKind::Searched => {
+            opened(site, holding, "1", member_id).iter().any(|text| bytes::names(text.as_bytes()).is_some())
+        }
+        HoldingKind::Own | HoldingKind::Kept => holding
+            .condition
+            .iter()
+            .any(|rows| opened(site, holding, rows, member_id).iter().any(|text| !text.is_empty())),
+    }
+}
+
+/// Every column of text or bytes that the schema has; those of SQLite's own tables are numbers and names of tables.
+fn columns(site: &Site) -> Vec<(String, String)> {
+    let sql = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c
+               WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND c.type NOT LIKE '%INT%' AND c.type <> 'REAL'";
+    site.read(|tx| Ok(tx.list(sql, [])?))
+}
+
+/// Columns that hold nothing: of the person where the column can, and otherwise of anybody.
+fn empty(site: &Site, member_id: i64) -> (usize, BTreeSet<String>) {
+    let holdings: Vec<Holding> = personal::holdings().collect();
+    let columns = columns(site);
+    let is_filled = |(table, column): &&(String, String)| match holdings
+        .iter()
+        .find(|one| (one.table, one.column) == (table, column))
+    {
+        Some(holding) => is_about(site, holding, member_id),
+        None => {
+            let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE length({column}) > 0)");
+            site.read(|tx| Ok(tx.get::<bool>(&sql, [])?))
+        }
+    };
+    let (filled, empty): (Vec<_>, Vec<_>) = columns.iter().partition(is_filled);
+    (filled.len(), empty.into_iter().map(|(table, column)| format!("{table}.{column}")).collect())
+}
+
+#[test]
+#[ignore]
+fn nothing_of_an_erased_person_is_left_in_any_column_or_byte() {
+    let cast = Cast::on_stage(0);
+    let site = &cast.world.site;
+    cast.play();
+    let (filled, empty) = empty(site, cast.person.id);
+    println!("{filled} columns of text or bytes are filled, {} are not: {empty:?}", empty.len());
+    let seen = bytes::traces(site).len();
+    site.shell(&["member", "erase", ADDRESS, "--yes"]);
+    site.shell(&["backup"]);
+    let left = bytes::traces(site);
+    println!("{seen} traces before the erasure; after it {left:#?}");
+    assert_eq!(cast.refused.take(), Vec::<String>::new());
+    assert_eq!(empty, NOT_REACHED.iter().map(|(column, _)| (*column).to_owned()).collect());
+    assert!(seen > 0, "the search sees nothing at all");
+    assert_eq!(left, Vec::<String>::new());
+}
+
+#[test]
+#[ignore]
+fn what_is_kept_of_an_erased_person_is_declared_as_kept() {
+    let cast = Cast::on_stage(10);
+    let site = &cast.world.site;
+    cast.sign_waivers();
+    site.shell(&["member", "erase", ADDRESS, "--yes"]);
+    let mut found: Vec<String> = deeds::MARKS.iter().flat_map(|mark| site.holds_text(mark)).collect();
+    found.sort();
+    found.dedup();
+    assert_eq!(found, ["waiver_signatures.flyer_name", "waiver_signatures.signer_name"]);
+    let kept: BTreeSet<String> = personal::holdings()
+        .filter(|one| matches!(one.kind, HoldingKind::Kept))
+        .map(|one| format!("{}.{}", one.table, one.column))
+        .collect();
+    assert!(found.iter().all(|column| kept.contains(column)), "{kept:?}");
+}
