@@ -58,6 +58,8 @@ pub(crate) enum RequiredCode {
     Passcode(Option<(Channel, String)>),
 }
 
+const CLOCK_SUSPECT: &str = "factor.clock_suspect";
+
 /// The result of checking a code.
 #[derive(Debug)]
 pub(crate) enum Proof {
@@ -65,8 +67,8 @@ pub(crate) enum Proof {
     Wrong,
     /// The code was not read, because attempts are delayed for so many seconds.
     Delayed(i64),
-    /// The code may be the authenticator's, but cannot be checked while the clock is suspect.
-    ClockSuspect,
+    /// The code may be the authenticator's, but cannot be checked: the key of the text that says why, and what to do.
+    Unusable(&'static str),
 }
 
 impl Named for FactorMethod {
@@ -157,15 +159,18 @@ pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, account: &Account, typ
         return prove_by_recovery_code(site, call, tx, account.member_id, &code);
     }
     let code: String = typed.split_whitespace().collect();
-    let suspect = site.clock.is_suspect();
-    if kind == Kind::Totp && !suspect && prove_by_authenticator(site, tx, account.member_id, &factor, &code)? {
-        return Ok(Proof::Right(SecondFactorPassed(())));
+    let by_app = match kind {
+        Kind::Totp => prove_by_authenticator(site, tx, account.member_id, &factor, &code)?,
+        Kind::Passcode => Proof::Wrong,
+    };
+    if matches!(by_app, Proof::Right(_)) {
+        return Ok(by_app);
     }
     let sent = takes_passcodes(account) && totp::is_code(&code);
     if sent && passcode::take(site, tx, account.member_id, Use::SignIn, &code)?.is_some() {
         return Ok(Proof::Right(SecondFactorPassed(())));
     }
-    Ok(if kind == Kind::Totp && suspect { Proof::ClockSuspect } else { Proof::Wrong })
+    Ok(by_app)
 }
 
 fn prove_by_authenticator(
@@ -174,12 +179,18 @@ fn prove_by_authenticator(
     member_id: i64,
     factor: &Factor,
     code: &str,
-) -> Result<bool, Failure> {
+) -> Result<Proof, Failure> {
+    if site.clock.is_suspect() {
+        return Ok(Proof::Unusable(CLOCK_SUSPECT));
+    }
     let place = columns::SECOND_FACTOR.at([member_id.into()]);
-    let secret = unseal(site, &place, factor.sealed.as_deref())?;
-    let Some(step) = totp::matching_step(&secret, code, tx.now(), factor.last_step) else { return Ok(false) };
+    let Some(secret) = unseal(site, &place, factor.sealed.as_deref()) else {
+        tracing::error!(member_id, "the authenticator's secret was not sealed for this row by this site's key");
+        return Ok(Proof::Unusable("factor.unreadable"));
+    };
+    let Some(step) = totp::matching_step(&secret, code, tx.now(), factor.last_step) else { return Ok(Proof::Wrong) };
     second_factors::set_last_step(tx, member_id, step)?;
-    Ok(true)
+    Ok(Proof::Right(SecondFactorPassed(())))
 }
 
 fn prove_by_recovery_code(site: &Site, call: &Call, tx: &Write, member_id: i64, code: &str) -> Result<Proof, Failure> {
@@ -208,21 +219,19 @@ pub(crate) fn begin_setup(site: &Site, tx: &Write, member_id: i64, secret: &Secr
     Ok(())
 }
 
-/// The secret that waits for its first code.
+/// The secret that waits for its first code. One that was not sealed for its row does not wait.
 pub(crate) fn find_pending(site: &Site, tx: &Read, member_id: i64) -> Result<Option<Vec<u8>>, Failure> {
     let sealed = second_factors::find(tx, member_id, site.now())?.sealed_pending;
     let place = columns::PENDING_FACTOR.at([member_id.into()]);
-    sealed.map(|sealed| unseal(site, &place, Some(&sealed))).transpose()
+    Ok(unseal(site, &place, sealed.as_deref()))
 }
 
 /// Turns the authenticator on, where the code is one of the waiting secret. `None`: no secret waits.
 pub(crate) fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str) -> Result<Option<Proof>, Failure> {
-    let factor = second_factors::find(tx, member_id, tx.now())?;
-    let Some(pending) = factor.sealed_pending else { return Ok(None) };
+    let Some(secret) = find_pending(site, tx, member_id)? else { return Ok(None) };
     if site.clock.is_suspect() {
-        return Ok(Some(Proof::ClockSuspect));
+        return Ok(Some(Proof::Unusable(CLOCK_SUSPECT)));
     }
-    let secret = unseal(site, &columns::PENDING_FACTOR.at([member_id.into()]), Some(&pending))?;
     let code: String = typed.split_whitespace().collect();
     let Some(step) = totp::matching_step(&secret, &code, tx.now(), 0) else { return Ok(Some(Proof::Wrong)) };
     let sealed = site.keys.seal(&columns::SECOND_FACTOR.at([member_id.into()]), &secret);
@@ -267,7 +276,6 @@ fn hash(site: &Site, member_id: i64, code: &str) -> [u8; 32] {
     site.keys.hash(Purpose::RecoveryCode, &[&member_id.to_be_bytes(), code.as_bytes()])
 }
 
-fn unseal(site: &Site, place: &Place, sealed: Option<&[u8]>) -> Result<Vec<u8>, Failure> {
-    let plain = sealed.and_then(|sealed| site.keys.unseal(place, sealed));
-    plain.ok_or_else(|| Failure::broken().because("a second factor is not sealed by this site's key"))
+fn unseal(site: &Site, place: &Place, sealed: Option<&[u8]>) -> Option<Vec<u8>> {
+    site.keys.unseal(place, sealed?)
 }

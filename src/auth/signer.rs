@@ -97,7 +97,7 @@ pub(crate) fn by_code(
             Ok(signer(&account))
         }
         Proof::Wrong | Proof::Delayed(_) => Ok(ProofOutcome::Refused("proof.code_wrong")),
-        Proof::ClockSuspect => Ok(ProofOutcome::Refused("factor.clock_suspect")),
+        Proof::Unusable(why) => Ok(ProofOutcome::Refused(why)),
     }
 }
 

@@ -236,7 +236,7 @@ fn passwordless(site: &Site, call: &Call) -> Result<Option<Account>, Failure> {
 fn not_passed(call: &Call, proof: &Proof) -> Answer {
     match proof {
         Proof::Delayed(seconds) => Err(sign_in::too_soon(*seconds)),
-        Proof::ClockSuspect => Ok(refused(call.say("factor.clock_suspect"))),
+        Proof::Unusable(why) => Ok(refused(call.say(why))),
         Proof::Wrong | Proof::Right(_) => Ok(refused(call.say(WRONG))),
     }
 }

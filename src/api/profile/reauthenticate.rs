@@ -52,7 +52,7 @@ fn by_code(site: &Site, call: &Call, tx: &Write, member: &Member, code: &str) ->
     let key = match sign_in::check_code(site, call, tx, &account, prove)? {
         Proof::Right(_) => return done(call, tx, member),
         Proof::Wrong | Proof::Delayed(_) => "field.wrong_code",
-        Proof::ClockSuspect => "factor.clock_suspect",
+        Proof::Unusable(why) => why,
     };
     let failure = Failure::field("code", Text::new(key));
     Ok(reply::refusal(&failure, call.language(), &call.request_id))

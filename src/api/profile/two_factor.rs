@@ -169,7 +169,7 @@ impl Request<'_> {
             Proof::Wrong | Proof::Delayed(_) => {
                 Ok(self.refusal(&Failure::field("code", Text::new("field.wrong_code"))))
             }
-            Proof::ClockSuspect => Ok(self.refusal(&Failure::field("code", Text::new("factor.clock_suspect")))),
+            Proof::Unusable(why) => Ok(self.refusal(&Failure::field("code", Text::new(why)))),
         }
     }
 

@@ -86,7 +86,7 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
                 Ok(Outcome::Right(open_session(site, call, tx, passed, &account, None)?, account.username))
             }
             Proof::Wrong | Proof::Delayed(_) => Ok(Outcome::Wrong("desk.code_wrong")),
-            Proof::ClockSuspect => Ok(Outcome::Wrong("factor.clock_suspect")),
+            Proof::Unusable(why) => Ok(Outcome::Wrong(why)),
         }
     })?;
     match outcome {

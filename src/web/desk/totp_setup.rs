@@ -89,7 +89,7 @@ pub(crate) fn confirm(site: &Site, call: &Call) -> Answer {
         let passed = match sign_in::check_code(site, call, tx, &account, prove)? {
             Proof::Right(passed) => passed,
             Proof::Wrong | Proof::Delayed(_) => return Ok(Err(Some((account, "desk.code_wrong")))),
-            Proof::ClockSuspect => return Ok(Err(Some((account, "factor.clock_suspect")))),
+            Proof::Unusable(why) => return Ok(Err(Some((account, why)))),
         };
         challenge::end(tx, account.member_id)?;
         let codes = second_factor::finish_activation(

@@ -81,13 +81,15 @@ fn a_password_s_hash_opens_its_own_row_alone() {
 fn an_authenticator_s_secret_opens_its_own_row_alone() {
     let two = Two::new();
     let (thief, owner) = (&two.thief, &two.owner);
-    // A secret that does not open is damaged, which is answered by 500.
-    two.site.expects_faults();
     two.write(
         "UPDATE second_factors SET last_step = 0, sealed = (SELECT sealed FROM second_factors WHERE member_id = ?1)
          WHERE member_id = ?2",
     );
-    assert!(!two.second_step(&owner.member, PASSWORD, &thief.authenticator.code(two.site.now())), "the thief's");
+    let body = json!({ "username": owner.member.name, "password": PASSWORD, "member_id": owner.member.id,
+                       "code": thief.authenticator.code(two.site.now()) });
+    let refused = two.site.stranger().post(VERIFY, body).ok().json();
+    assert_eq!((&refused["status"], &refused["token"]), (&json!(false), &json!("")), "the thief's: {refused}");
+    assert!(refused["message"].as_str().is_some_and(|text| text.contains("reset-second-factor")), "{refused}");
     assert!(two.second_step(&thief.member, THIEFS_PASSWORD, &thief.authenticator.code(two.site.now())), "in its row");
 }
 

@@ -78,7 +78,7 @@ fn problem(proof: &Proof) -> Option<&'static str> {
     match proof {
         Proof::Right(_) => None,
         Proof::Wrong | Proof::Delayed(_) => Some("desk.code_wrong"),
-        Proof::ClockSuspect => Some("factor.clock_suspect"),
+        Proof::Unusable(why) => Some(why),
     }
 }
 

@@ -156,7 +156,7 @@ pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(match sign_in::check_code(site, call, cx.tx, &account, prove)? {
             Proof::Right(_) => Ok((credentials::renew_recovery_codes(cx, &account)?, account.username.clone())),
             Proof::Wrong | Proof::Delayed(_) => Err("desk.code_wrong"),
-            Proof::ClockSuspect => Err("factor.clock_suspect"),
+            Proof::Unusable(why) => Err(why),
         })
     })?;
     match renewed {
