@@ -1,6 +1,6 @@
 //! The doctor: for each fault, its line, its advice and its exit code change.
 
-use crate::harness::{Caller, Client, Desk, edit_manifest, text};
+use crate::harness::{Caller, Client, Desk, SigningKey, text};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use serde_json::{Value, json};
@@ -157,10 +157,12 @@ fn files_that_others_can_read_are_named_and_the_key_is_an_alarm() {
 }
 
 /// Sets the time at which every backup of a backup store was made.
-fn backups_made_at(shelf: &std::path::Path, at: i64) {
-    for entry in std::fs::read_dir(shelf).unwrap().flatten().filter(|entry| entry.path().join("manifest.json").exists())
-    {
-        edit_manifest(&entry.path(), |manifest| manifest["made_at"] = at.into());
+fn backups_made_at(desk: &Desk, store: &std::path::Path, at: i64) {
+    for entry in std::fs::read_dir(store).unwrap().flatten() {
+        let Ok(manifest) = std::fs::read(entry.path().join("manifest.json")) else { continue };
+        let mut manifest: Value = serde_json::from_slice(&manifest).unwrap();
+        manifest["made_at"] = at.into();
+        SigningKey::of(desk).write_manifest(&entry.path(), manifest);
     }
 }
 
@@ -168,14 +170,14 @@ fn backups_made_at(shelf: &std::path::Path, at: i64) {
 fn a_late_backup_is_noticed_locally_and_off_site() {
     let desk = sound();
     let (first, second) = (desk.data().join("backups"), desk.path().join("second"));
-    let both = |at| [&first, &second].map(|shelf| backups_made_at(shelf, at));
+    let both = |at| [&first, &second].map(|store| backups_made_at(&desk, store, at));
     both(now() - 2 * 3_600);
     finds(&desk, "backup", "ok", &[]);
     both(now() - 4 * 3_600);
     finds(&desk, "backup", "warning", &["tunneldesk backup", "log"]);
     both(now() - 4 * DAY);
     finds(&desk, "backup", "alarm", &["tunneldesk backup"]);
-    backups_made_at(&first, now());
+    backups_made_at(&desk, &first, now());
     finds(&desk, "second_place", "alarm", &["second", "mounted"]);
     std::fs::remove_dir_all(&second).unwrap();
     finds(&desk, "second_place", "alarm", &["There is no copy", "mounted"]);
@@ -379,14 +381,14 @@ fn probes_and_metrics_agree_and_show_the_end_of_the_audit_log() {
     desk.add_member("jane", "member");
     let head = desk.json(&["audit", "list", "--limit", "1"])[0].clone();
     std::fs::remove_file(desk.data().join("backups/drill.json")).unwrap();
-    backups_made_at(&desk.data().join("backups"), now() - 2 * DAY);
+    backups_made_at(&desk, &desk.data().join("backups"), now() - 2 * DAY);
     // Without this the server would begin with a new backup in the off-site target.
     std::fs::remove_dir_all(desk.path().join("second")).unwrap();
     let server = desk.serve();
     let asked = server.get(&Caller::Anyone, "/readyz?verbose");
     assert_eq!(asked.status, 200);
     let lines: Vec<&str> = asked.body.lines().collect();
-    assert_eq!(lines.len(), 22, "{lines:?}");
+    assert_eq!(lines.len(), 23, "{lines:?}");
     for line in ["ready", "warning backup", "warning drill", "ok audit", "ok sync"] {
         assert!(lines.contains(&line), "{line}: {lines:?}");
     }

@@ -4,10 +4,12 @@ mod http;
 mod log;
 mod random;
 mod server;
+mod signing;
 
 pub use http::{Answer, Caller, Client, read_answer};
 pub use random::Random;
 pub use server::{Ended, Server, answers_until_close};
+pub use signing::{SigningKey, hex};
 
 use crate::deadline::Deadline;
 use serde_json::Value;

@@ -1,8 +1,7 @@
 //! The mutations of the place of a copy.
 
 use super::super::{second, ticks};
-use crate::harness::{Desk, Random};
-use ring::signature::{Ed25519KeyPair, KeyPair};
+use crate::harness::{Desk, Random, SigningKey, hex};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
@@ -139,46 +138,25 @@ pub fn all_in(dir: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Signs as a site does, with another key.
-pub struct Forger(Ed25519KeyPair);
-
-impl Forger {
-    pub fn new() -> Forger {
-        Forger(Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap())
-    }
-
-    pub fn key(&self) -> String {
-        hex(self.0.public_key().as_ref())
-    }
-
-    pub fn sign(&self, kind: &str, parts: &[&[u8]]) -> Vec<u8> {
-        let mut message = format!("tunneldesk {kind}\n").into_bytes();
-        for part in parts {
-            message.extend((part.len() as u64).to_be_bytes());
-            message.extend(*part);
-        }
-        self.0.sign(&message).as_ref().to_vec()
-    }
+/// A key of another site.
+fn forger() -> SigningKey {
+    SigningKey::from_seed([7; 32])
 }
 
 /// The text of an epoch's file.
 pub fn forged_epoch(site_id: &str, epoch: u64) -> String {
-    let (forger, content) = (Forger::new(), "4f".repeat(16));
+    let (forger, content) = (forger(), "4f".repeat(16));
     let signature = forger.sign("Epoch", &[site_id.as_bytes(), &epoch.to_be_bytes(), content.as_bytes()]);
-    format!("{content} {} {}", forger.key(), hex(&signature))
+    format!("{content} {} {}", forger.public(), hex(&signature))
 }
 
 fn tombstone(site_id: &str, member_id: i64, join_date: i64, erased_at: i64) -> String {
     let numbers = [member_id, join_date, erased_at].map(i64::to_be_bytes);
     let parts = [site_id.as_bytes(), &numbers[0], &numbers[1], &numbers[2]];
-    let signature = hex(&Forger::new().sign("Tombstone", &parts));
+    let signature = hex(&forger().sign("Tombstone", &parts));
     let line = json!({ "site_id": site_id, "member_id": member_id, "join_date": join_date, "erased_at": erased_at,
                        "signature": signature });
     format!("{line}\n")
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Attack<'_> {
@@ -317,7 +295,7 @@ impl Attack<'_> {
             0 => {}
             1 => bytes.extend(&tail[32..]),
             _ => {
-                let signature = Forger::new().sign("Tick", &[&bytes[8..24], &bytes[24..32], &digest]);
+                let signature = forger().sign("Tick", &[&bytes[8..24], &bytes[24..32], &digest]);
                 bytes.extend(signature);
             }
         }
@@ -346,13 +324,8 @@ impl Attack<'_> {
             std::fs::write(forged.join(file), read_of_place(&base.join(file))?).ok()?;
         }
         manifest["made_at"] = (manifest["made_at"].as_i64()? + 1).into();
-        let (forger, zeros) = (Forger::new(), ["0".repeat(128), "0".repeat(64)]);
-        manifest["signature"] = json!({ "name": name, "key": forger.key(), "earlier": [], "value": zeros[0] });
-        manifest["checksum"] = zeros[1].clone().into();
-        let text = serde_json::to_string_pretty(&manifest).ok()? + "\n";
-        let text = text.replacen(&zeros[0], &hex(&forger.sign("Manifest", &[text.as_bytes()])), 1);
-        let text = text.replacen(&zeros[1], &hex(&Sha256::digest(&text)), 1);
-        std::fs::write(forged.join("manifest.json"), text).ok()
+        forger().write_manifest(&forged, manifest);
+        Some(())
     }
 
     fn forge_epoch(&mut self) -> Option<()> {
