@@ -2,7 +2,7 @@
 
 use crate::desk::Clerk;
 use crate::desk::kiosk::{code_on, enter, paired};
-use crate::harness::{Caller, PASSWORD, Reply, Site, pictures};
+use crate::harness::{Caller, PASSWORD, Reply, Site, pictures, senders};
 use crate::world::World;
 use http::Method;
 use serde_json::json;
@@ -45,6 +45,7 @@ impl Cast {
     pub fn on_stage(keep_years: i64) -> Cast {
         let world = World::open_with(|config| {
             config.demo = true;
+            config.mail = Some(senders::mail_to_nowhere());
             config.yearly_fee_cents = 3_000;
             config.waiver.keep_years = keep_years;
         });
@@ -53,13 +54,15 @@ impl Cast {
             "screen_name": "Trillianne", "phone": "044 668 18 00", "country_code": "CH", "country": "Switzerland", "terms": true,
             "dob": 631_152_000, "question_1": "1", "answer_1": "drizzlewick", "question_2": "2", "answer_2": "x", "question_3": "3", "answer_3": "y" });
         site.stranger().post("/auth/signup", signup).ok();
+        let admin = Clerk::at(site, &site.admin());
+        let invited = [("name", "Ford"), ("email", ADDRESS), ("role", "desk"), ("language", "en"), ("number", "79")];
+        assert_eq!(admin.post("/desk/site/invitations", &invited).status, 303);
         site.shell(&["member", "confirm", ADDRESS]);
         let id: i64 = site.change(|tx| Ok(tx.get("SELECT member_id FROM members WHERE username = ?1", [USERNAME])?));
         let person = site.sign_in(id, USERNAME, Role::Member, Duration::ZERO);
         let profile = json!({ "username": USERNAME, "real_name": NAME, "screen_name": "Zaphodétte", "verify_password": PASSWORD,
             "tunnel": Site::TUNNEL_ID.to_string() });
         person.put("/account/profile/user", profile).ok();
-        let admin = Clerk::at(site, &site.admin());
         Cast { world, person, admin, refused: RefCell::default() }
     }
 
@@ -84,13 +87,15 @@ impl Cast {
 
     /// Every deed. One that ends in a panic is noted as refused, so that the others are seen too.
     pub fn play(&self) {
-        let deeds: [(&str, fn(&Cast)); 6] = [
+        let deeds: [(&str, fn(&Cast)); 8] = [
             ("the desk", Cast::use_the_desk),
             ("the API", Cast::use_the_api),
             ("the kiosk", Cast::use_the_kiosk),
             ("others", Cast::be_written_about),
             ("the logbook", Cast::be_in_logbooks),
             ("answers", Cast::be_answered),
+            ("the operator", Cast::be_operated),
+            ("ways in", Cast::open_ways_in),
         ];
         for (name, deed) in deeds {
             if std::panic::catch_unwind(AssertUnwindSafe(|| deed(self))).is_err() {
@@ -107,8 +112,7 @@ impl Cast {
                 continue;
             }
             let caller = self.anew();
-            let request = self.world.request(route, &caller);
-            let reply = caller.send(&request.header("user-agent", "drizzlewick"));
+            let reply = caller.send(&self.world.request(route, &caller));
             if reply.status >= 500 {
                 self.look(&reply);
             }
@@ -291,5 +295,41 @@ impl Cast {
             )?;
             Ok(social_links::insert(tx, "google", "drizzlewick", self.person.id, NAME)?)
         });
+    }
+
+    /// What the site has without the person.
+    fn be_operated(&self) {
+        let (site, now) = (&self.world.site, self.world.site.now());
+        self.look(&self.admin.upload("/desk/texts/picture", &pictures::png(60, 60)));
+        self.look(&site.partner_with(true, &["127.0.0.0/8"], None).get("/external/partner-metrics/op"));
+        let message = site.queue_mail("aunt@example.org");
+        site.change(|tx| Ok(outbox::set_sent(tx, message, "p-1")?));
+        let sent =
+            json!({ "event": "send", "ts": now, "_id": "p-1", "msg": { "_id": "p-1", "email": "aunt@example.org" } });
+        self.look(&site.mail_provider().post("/mail-webhook", json!({ "mail_events": [sent] })));
+        let wrong = json!({ "username": "mark", "password": "nobody's password" });
+        self.look(&site.stranger().post("/auth/login", wrong));
+    }
+
+    /// Credentials of every kind, and sign-ins that are not complete.
+    fn open_ways_in(&self) {
+        let site = &self.world.site;
+        let mut body = json!({ "username": USERNAME, "password": PASSWORD });
+        let asking = site.stranger();
+        let asking = asking.ask(Method::POST, "/auth/login").header("user-agent", "drizzlewick");
+        self.look(&asking.header("accept-language", "de").json(&body).send());
+        let protected = site.protect(&self.anew());
+        body["code"] = protected.authenticator.code(site.now()).into();
+        self.look(&self.anew().post("/auth/login/totp/setup", &body));
+        let begun = Clerk::outside(site).post("/desk/sign-in", &[("username", USERNAME), ("password", PASSWORD)]);
+        self.look(&begun);
+        self.world.passkey(&self.anew());
+        let begin = json!({ "username": USERNAME, "device_id": 7 });
+        let asking = self.anew();
+        let asking = asking.ask(Method::POST, "/auth/login/bio-web-option").header("origin", &site.origin());
+        self.look(&asking.json(&begin).send());
+        site.booking_token(&self.world.partner, &self.anew());
+        self.post(&format!("/desk/members/{}/waiver/phone", self.person.id), &[]);
+        self.look(&self.anew().post("/account/profile/kiosk-code", json!({})));
     }
 }

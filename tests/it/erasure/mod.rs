@@ -95,7 +95,8 @@ fn nothing_of_an_erased_person_is_left_in_any_column_or_byte() {
     site.shell(&["member", "erase", ADDRESS, "--yes"]);
     site.shell(&["backup"]);
     let left = bytes::traces(site);
-    println!("{seen} traces before the erasure; after it {left:#?}");
+    let columns: BTreeSet<String> = deeds::MARKS.iter().flat_map(|mark| site.holds_text(mark)).collect();
+    println!("{columns:?} name the person; {seen} traces before the erasure; after it {left:#?}");
     assert_eq!(cast.refused.take(), Vec::<String>::new());
     assert_eq!(empty, NOT_REACHED.iter().map(|(column, _)| (*column).to_owned()).collect());
     assert!(seen > 0, "the search sees nothing at all");

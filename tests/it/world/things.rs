@@ -159,7 +159,7 @@ impl World {
     }
 
     /// A passkey of the member that no authenticator has.
-    pub(super) fn passkey(&self, member: &Caller) -> i64 {
+    pub fn passkey(&self, member: &Caller) -> i64 {
         let credential_id = self.site.next_number().to_be_bytes();
         self.site.change(|tx| {
             let new = passkeys::NewPasskey {
