@@ -5,7 +5,7 @@ use super::import_export::cell::read_birthday_of_form;
 use super::person::{self, Person};
 use super::{Change, RankedActor, claims, credentials};
 use crate::auth::message_quota::Cause;
-use crate::auth::{RateLimit, RateLimitKey, RateLimiter, confirmation, count_message_request, kiosk};
+use crate::auth::{confirmation, kiosk, limits};
 use crate::domain::audit::{ActorId, Detail, Origin, Subject};
 use crate::domain::role::Role;
 use crate::domain::{password, screen_name, username};
@@ -26,8 +26,6 @@ use serde_json::{Map, Value};
 
 /// Numbers that are tried behind a derived username; after that, the username is made from the form's number.
 const NAMES_TRIED: u32 = 20;
-/// New members at one kiosk in an hour: more than a queue there can produce.
-const PER_HOUR_PER_KIOSK: i64 = 60;
 /// Seconds for which the same form sent again is answered with the account that it made.
 const SAME_FORM_SECONDS: i64 = 600;
 
@@ -132,7 +130,7 @@ pub(crate) fn join(
     // The limit is checked first, because reporting every mistake and checking a password cost time.
     check_rate(site, call, place)?;
     let form = read(site, place, typed)?;
-    count_message_request(site, call)?;
+    limits::MESSAGE_REQUESTS.take(site, call.network())?;
     let password_hash = form.password.as_deref().map(|secret| site.hash(secret));
     let stranger = RankedActor::outside(ActorId::Sender("sign-up"), call);
     site.store.write(site.now(), |tx| {
@@ -151,10 +149,9 @@ pub(crate) fn join(
 /// Counts one sign-up against the limits of the network and the kiosk: 429 above them.
 pub(crate) fn check_rate(site: &Site, call: &Call, place: SignupPlace) -> Result<(), Failure> {
     if let SignupPlace::Kiosk(kiosk_id) = place {
-        site.state::<RateLimiter>().take(RateLimitKey::SignupAt(kiosk_id), RateLimit::per_hour(PER_HOUR_PER_KIOSK))?;
+        limits::SIGN_UPS_AT_KIOSK.take(site, kiosk_id)?;
     }
-    let limit = RateLimit::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.state::<RateLimiter>().take(RateLimitKey::SignupFrom(call.network()), limit)
+    limits::SIGN_UPS.take(site, call.network())
 }
 
 /// Creates the account, or finds the one that the same form made. Returns the member's number, and whether the account

@@ -13,7 +13,7 @@ use crate::store::tables::sign_in_steps;
 use crate::store::{Read, Write};
 
 pub(super) const LIFE_SECONDS: i64 = 10 * 60;
-const TRIES_MAX: i64 = 5;
+const TRIES_MAX: i64 = super::limits::STEP_TRIES.fixed();
 
 /// What passing the second factor opens. A token of one intent is unknown to every other intent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

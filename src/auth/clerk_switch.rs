@@ -23,7 +23,7 @@ use crate::store::{Read, Write};
 
 /// How long after a full sign-in a PIN is enough to resume: a shift.
 const PIN_SECONDS: i64 = 12 * 3600;
-const WRONG_PINS_MAX: i64 = 5;
+const WRONG_PINS_MAX: i64 = super::limits::SWITCH_PINS.fixed();
 /// Parked sessions of one browser; the one parked longest ago is dropped first.
 const PARKED_MAX: usize = 8;
 /// The tokens of the parked sessions, with a dot between two.

@@ -1,7 +1,7 @@
 //! Confirming an e-mail address by a mailed token, which works once and for a day.
 
+use super::limits;
 use super::message_quota::{self, Cause};
-use super::rate_limits::{RateLimit, RateLimitKey, RateLimiter};
 use super::security_event;
 use super::session::{new_token, token_hash};
 use crate::http::call::Call;
@@ -27,8 +27,7 @@ pub(crate) enum Confirmed {
 
 /// Counts one use or renewal of a token. 429 above the hourly limit of sign-ups, because each sign-up leads to one.
 pub(crate) fn check_rate(site: &Site, call: &Call) -> Result<(), Failure> {
-    let limit = RateLimit::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.state::<RateLimiter>().take(RateLimitKey::ConfirmationFrom(call.network()), limit)
+    limits::CONFIRMATIONS.take(site, call.network())
 }
 
 /// Queues the mail with a new token, which replaces the member's older ones. An address that another member has confirmed

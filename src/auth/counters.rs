@@ -11,10 +11,8 @@
 //! the account does not: the attempt gets the answer of an unknown name after the same work. Otherwise wrong attempts under
 //! a username would show in the answers to an e-mail address, and tell that both belong to one account.
 
-use super::sign_in::too_soon;
-use super::{device, passcode};
+use super::{device, limits, passcode};
 use crate::domain::email;
-use crate::domain::throttle::Rule;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
@@ -27,10 +25,6 @@ use crate::store::{Read, Write};
 
 /// The member number of an unknown name; no row has it.
 const NO_MEMBER: i64 = 0;
-/// The second steps of one account that nobody finished within these seconds: a program that takes the answer for success asks
-/// again at once.
-const STEPS_MAX: i64 = 10;
-const STEPS_SECONDS: i64 = 10 * 60;
 
 /// The counters that one attempt concerns.
 pub(crate) struct Counters {
@@ -56,16 +50,16 @@ impl Counters {
             account_key: member_id.map(|member_id| account_key(site, member_id)),
             rule,
         };
-        let of_all = |parts: &[&[u8]]| Counter {
-            key: key(site, parts),
-            account_key: None,
-            rule: Rule::address(site.config.limits.sign_in_misses_per_address),
-        };
+        let of_all =
+            |parts: &[&[u8]]| Counter { key: key(site, parts), account_key: None, rule: limits::ADDRESS.rule(site) };
         let anywhere = |member_id: i64| {
-            (member_id, of_account(&[b"account", &member_id.to_be_bytes()], Rule::ACCOUNT, Some(member_id)))
+            (
+                member_id,
+                of_account(&[b"account", &member_id.to_be_bytes()], limits::ACCOUNT.rule(site), Some(member_id)),
+            )
         };
         // An unknown name has a counter too, which delays nothing: its attempts cost the same work.
-        let nobody = || (NO_MEMBER, of_account(&[b"nobody", name], Rule::ACCOUNT, None));
+        let nobody = || (NO_MEMBER, of_account(&[b"nobody", name], limits::ACCOUNT.rule(site), None));
         let first = accounts.first().map(|account| account.member_id);
         let (mut device, mut hidden) = (None, Vec::new());
         for account in accounts {
@@ -85,13 +79,13 @@ impl Counters {
         let shown = match device {
             Some(device) => {
                 let parts: [&[u8]; 3] = [b"name from device", name, &device.hash];
-                let here = of_account(&parts, Rule::ACCOUNT_FROM_DEVICE, first);
+                let here = of_account(&parts, limits::ACCOUNT_FROM_DEVICE.rule(site), first);
                 let vouched = of_all(&[b"devices of", &device.voucher_id.to_be_bytes()]);
                 if device.by_member { vec![here] } else { vec![here, vouched] }
             }
             None => {
                 let parts: [&[u8]; 3] = [b"name from address", name, address.as_bytes()];
-                let here = of_account(&parts, Rule::ACCOUNT_FROM_ADDRESS, first);
+                let here = of_account(&parts, limits::ACCOUNT_FROM_ADDRESS.rule(site), first);
                 vec![here, of_all(&[b"address", address.as_bytes()])]
             }
         };
@@ -109,13 +103,9 @@ impl Counters {
         let account_key = account.map(|account| account_key(site, account.member_id));
         let (member, kiosk) = (member_id.to_be_bytes(), kiosk_id.to_be_bytes());
         let of_account = |parts: &[&[u8]], rule| Counter { key: key(site, parts), account_key, rule };
-        let all = Counter {
-            key: key(site, &[b"kiosk", &kiosk]),
-            account_key: None,
-            rule: Rule::address(site.config.limits.sign_in_misses_per_address),
-        };
-        let here = of_account(&[b"account at kiosk", &member, &kiosk], Rule::ACCOUNT_AT_KIOSK);
-        let at_kiosks = of_account(&[b"account at kiosks", &member], Rule::ACCOUNT);
+        let all = Counter { key: key(site, &[b"kiosk", &kiosk]), account_key: None, rule: limits::ADDRESS.rule(site) };
+        let here = of_account(&[b"account at kiosk", &member, &kiosk], limits::ACCOUNT_AT_KIOSK.rule(site));
+        let at_kiosks = of_account(&[b"account at kiosks", &member], limits::ACCOUNT.rule(site));
         Counters { shown: vec![here, at_kiosks, all], hidden: Vec::new() }
     }
 
@@ -169,7 +159,7 @@ fn account_key(site: &Site, member_id: i64) -> ThrottleKey {
     key(site, &[b"all of account", &member_id.to_be_bytes()])
 }
 
-/// Counts a second step that begins after a right first proof: 429 after [`STEPS_MAX`] that nobody finished. A device on which
+/// Counts a second step that begins after a right first proof: 429 after as many as the limit that nobody finished. A device on which
 /// the member signed in before is spared.
 pub(crate) fn count_second_step(site: &Site, call: &Call, tx: &Write, account: &Account) -> Result<(), Failure> {
     let device = device::find(call, tx, account.member_id, tx.now())?;
@@ -177,10 +167,12 @@ pub(crate) fn count_second_step(site: &Site, call: &Call, tx: &Write, account: &
         return Ok(());
     }
     let key = steps_key(site, account.member_id);
-    if let Some(until) = passcodes::full_until(tx, &key, STEPS_MAX, STEPS_SECONDS, tx.now())? {
+    if let Some(until) =
+        passcodes::full_until(tx, &key, limits::SECOND_STEPS.fixed(), limits::SECOND_STEPS.seconds(), tx.now())?
+    {
         call.delayed.set(true);
         call.outcome.set(AuthOutcome::Delayed);
-        return Err(too_soon(until - tx.now()));
+        return Err(limits::too_soon(until - tx.now()));
     }
     passcodes::insert_send(tx, &key)?;
     Ok(())

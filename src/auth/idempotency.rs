@@ -1,6 +1,6 @@
 //! `Idempotency-Key`: the same key and body get the first answer again, also after a crash.
 
-use super::rate_limits::{RateLimit, RateLimitKey, RateLimiter};
+use super::limits::{self, Whose};
 use super::session;
 use crate::http::Answer;
 use crate::http::call::{AuthOutcome, Call, IdempotentRequest, PrincipalId};
@@ -20,14 +20,6 @@ const HEADER: &str = "idempotency-key";
 const KEY_CHARS_MAX: usize = 255;
 /// This bit of a stored status says that headers follow it. No status has it.
 const WITH_HEADERS: u16 = 1 << 15;
-/// The outcomes of strangers that are stored in an hour, from one network and in all: such requests cost the caller nothing,
-/// and their keys could fill the disk.
-const STRANGERS_KEYS_PER_HOUR: i64 = 600;
-const ALL_STRANGERS_KEYS_PER_HOUR: i64 = 6_000;
-/// The outcomes of one member or partner that are stored in a day: the share of the disk, and the pace.
-const KEYS_PER_DAY: i64 = 5_000;
-/// The kilobytes of these outcomes, and of those of all strangers.
-const KILOBYTES_PER_DAY: i64 = 32 * 1024;
 
 /// Returns the stored answer of a repeated request, else runs the operation. An operation that wrote in several transactions
 /// (a refused sign-in) has its answer stored here. Of one that only read nothing is stored, and its key has no effect.
@@ -64,21 +56,18 @@ fn is_delayed(call: &Call) -> bool {
 
 /// Counts one stored outcome; 429 beyond the caller's share.
 fn count_outcome(site: &Site, call: &Call) -> Result<(), Failure> {
-    let take = |key, limit| site.state::<RateLimiter>().take(key, limit);
     match call.principal.get() {
         PrincipalId::Anyone => {
-            take(RateLimitKey::KeysFrom(call.network()), RateLimit::per_hour(STRANGERS_KEYS_PER_HOUR))?;
-            take(RateLimitKey::Keys, RateLimit::per_hour(ALL_STRANGERS_KEYS_PER_HOUR))
+            limits::KEYS_OF_NETWORK.take(site, call.network())?;
+            limits::KEYS_OF_STRANGERS.take(site, Whose::All)
         }
-        principal => take(RateLimitKey::KeysOf(principal), RateLimit::per_day(KEYS_PER_DAY)),
+        principal => limits::KEYS.take(site, principal),
     }
 }
 
 /// Counts the bytes of one stored outcome; 429 beyond the caller's share, which takes the effect back.
 fn count_bytes(site: &Site, call: &Call, bytes: usize) -> Result<(), Failure> {
-    let whose = RateLimitKey::KeyBytesOf(call.principal.get());
-    let kilobytes = bytes.div_ceil(1024) as i64;
-    site.state::<RateLimiter>().take_several(whose, RateLimit::per_day(KILOBYTES_PER_DAY), kilobytes)
+    limits::KEY_KILOBYTES.take_several(site, call.principal.get(), bytes.div_ceil(1024) as i64)
 }
 
 /// Runs an effect and stores its answer, in one transaction, once for each key.

@@ -3,10 +3,10 @@
 
 use super::cookie::{self, Cookie};
 use super::counters::Counters;
+use super::limits;
 use super::session::{new_token, token_hash};
 use super::{pin, sign_in};
 use crate::domain::card;
-use crate::domain::throttle::Rule;
 use crate::http::accept;
 use crate::http::call::{AuthOutcome, Call, PrincipalId};
 use crate::http::failure::Failure;
@@ -41,7 +41,6 @@ const TICKET_SECONDS: i64 = 12 * 3600;
 pub(crate) const CODE_SECONDS: i64 = 2 * 60;
 /// 66 bits. Digits only, because scanners type letters by the kiosk's keyboard layout.
 const CODE_DIGITS: usize = 20;
-const PAIRINGS_PER_ADDRESS: Rule = Rule { free_attempts: 10, delay_seconds_max: 60 };
 
 /// A paired browser.
 #[derive(Debug)]
@@ -141,7 +140,7 @@ pub(crate) fn pair(site: &Site, call: &Call, tx: &Write, typed: &str) -> Result<
     }
     let code: String = typed.chars().filter(char::is_ascii_digit).collect();
     let Some(pairing) = kiosks::take_pairing(tx, &pairing_hash(site, &code))? else {
-        throttles::count_failure(tx, &Counter { key, account_key: None, rule: PAIRINGS_PER_ADDRESS })?;
+        throttles::count_failure(tx, &Counter { key, account_key: None, rule: limits::PAIRINGS.rule(site) })?;
         return Ok(Paired::Wrong);
     };
     let (token, hash) = new_token();

@@ -9,6 +9,7 @@
 //! and the contact form, so that recoveries go on. Messages of the staff count, and are never refused for the site's count: an
 //! admin's invitation does not wait for strangers.
 
+use super::limits;
 use crate::domain::email;
 use crate::http::call::Network;
 use crate::http::failure::Failure;
@@ -22,14 +23,14 @@ use std::net::{IpAddr, Ipv4Addr};
 
 const HOUR_SECONDS: i64 = 3600;
 const DAY_SECONDS: i64 = 24 * HOUR_SECONDS;
-const PER_HOUR_MAX: i64 = 5;
-const PER_DAY_MAX: i64 = 10;
+const PER_HOUR_MAX: i64 = limits::MESSAGES_IN_HOUR.fixed();
+const PER_DAY_MAX: i64 = limits::MESSAGES.fixed();
 /// The messages of a day that strangers in one network cause.
-const PER_DAY_OF_NETWORK_MAX: i64 = 8;
+const PER_DAY_OF_NETWORK_MAX: i64 = limits::MESSAGES_OF_NETWORK.fixed();
 /// Mails about changed credentials to one member; of short messages about them there are as many as of passcodes.
-const EVENTS_PER_DAY_MAX: i64 = 30;
+const EVENTS_PER_DAY_MAX: i64 = limits::EVENT_MAILS.fixed();
 /// Mails that forward the contact form's messages to the site's own address.
-const TO_SITE_ADDRESS_PER_DAY_MAX: i64 = 200;
+const TO_SITE_ADDRESS_PER_DAY_MAX: i64 = limits::SITE_MAILS.fixed();
 /// Anonymous requests get this fraction (1/n) of the site's messages in a day, and sign-ups with the contact form this one.
 const ANONYMOUS_SHARE_DIVISOR: i64 = 2;
 const SIGN_UP_SHARE_DIVISOR: i64 = 4;
@@ -292,8 +293,8 @@ fn of_site(site: &Site, whose: &[u8], channel: Channel, per_day: i64) -> Counter
 
 fn site_limit(site: &Site, channel: Channel) -> i64 {
     match channel {
-        Channel::Email => site.config.limits.mails_per_day,
-        Channel::Sms => site.config.limits.sms_per_day,
+        Channel::Email => limits::ALL_MAILS.amount(site),
+        Channel::Sms => limits::ALL_SMS.amount(site),
     }
 }
 

@@ -10,6 +10,7 @@ pub mod counters;
 pub(crate) mod device;
 pub(crate) mod idempotency;
 pub(crate) mod kiosk;
+pub mod limits;
 pub mod message_quota;
 pub(crate) mod origin;
 mod partner;
@@ -17,7 +18,6 @@ pub(crate) mod passcode;
 pub(crate) mod passkey;
 pub mod pin;
 pub(crate) mod pin_guesses;
-mod rate_limits;
 pub(crate) mod refusals;
 pub mod second_factor;
 pub mod security_event;
@@ -32,9 +32,9 @@ pub(crate) use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, 
 
 pub(crate) use clerk::Clerk;
 pub(crate) use kiosk::{Guest, Kiosk};
+pub use limits::RateLimiter;
+pub(crate) use limits::count_document;
 pub(crate) use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};
-pub use rate_limits::RateLimiter;
-pub(crate) use rate_limits::{RateLimit, RateLimitKey, count_document, count_message_request, count_record};
 pub(crate) use session::{Bearer, Member, Staff, member_if_any, presented_session};
 pub use session::{new_token, token_hash};
 pub(crate) use standby::Standby;
@@ -101,16 +101,17 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
         Access::Open(operation) => idempotency::run(site, call, PrincipalId::Anyone, || operation(site, call)),
         Access::Member(operation) => {
             let member = session::member(site, call)?;
-            rate_limits::count_change(site, call)?;
+            limits::count_change(site, call)?;
             idempotency::run(site, call, call.principal.get(), || operation(site, call, &member))
         }
         Access::Bearer(operation) => {
             let bearer = session::bearer(site, call)?;
-            rate_limits::count_change(site, call)?;
+            limits::count_change(site, call)?;
             idempotency::run(site, call, call.principal.get(), || operation(site, call, &bearer))
         }
         Access::Staff(operation) => {
             let staff = session::staff(site, call)?;
+            limits::STAFF_REQUESTS.take(site, call.principal.get())?;
             idempotency::run(site, call, call.principal.get(), || operation(site, call, &staff))
         }
         Access::Partner(operation) => {
@@ -136,19 +137,22 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             if call.row.admins {
                 clerk.check_admin()?;
             }
-            rate_limits::count_change(site, call)?;
+            limits::count_change(site, call)?;
             idempotency::run(site, call, call.principal.get(), || page(site, call, &clerk))
         }
         Access::Kiosk(page) => {
             origin::check(site, call)?;
             let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
+            if !call.reads() {
+                limits::KIOSK_POSTS.take(site, kiosk.id())?;
+            }
             idempotency::run(site, call, PrincipalId::Anyone, || page(site, call, &kiosk))
         }
         Access::Guest(page) => {
             origin::check(site, call)?;
             let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
             let Some(guest) = kiosk::find_guest(site, call, &kiosk)? else { return Ok(kiosk::to_start()) };
-            rate_limits::count_change(site, call)?;
+            limits::count_change(site, call)?;
             page(site, call, &guest)
         }
     }

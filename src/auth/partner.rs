@@ -1,8 +1,7 @@
 //! Partners: a request is authenticated by `token`, the HMAC of its body under one of the partner's secrets. A strict partner
 //! signs the time before the body; some operations demand of every partner that it signs the whole request.
 
-use super::rate_limits::{RateLimit, RateLimitKey};
-use crate::auth::RateLimiter;
+use super::limits;
 use crate::auth::refusals::Refusals;
 use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
@@ -45,7 +44,7 @@ impl Partner {
 
     /// Adds to an answer how many requests the partner may send a minute, how many of them now, and in how many seconds all.
     pub(super) fn tell_pace(&self, site: &Site, reply: Reply) -> Reply {
-        let left = || site.state::<RateLimiter>().find_left(RateLimitKey::Partner(self.id));
+        let left = || limits::PARTNER.find_left(site, self.id);
         let Some((per_minute, (left, full_in))) = self.requests_per_minute.zip(left()) else { return reply };
         reply
             .with_header(HeaderName::from_static("ratelimit-limit"), per_minute.into())
@@ -130,9 +129,7 @@ fn check_terms(
     check_address(site, call, signer.partner_id)
         .map_err(|failure| reject(failure, Text::new("refused.address").with("address", call.peer)))?;
     if let Some(per_minute) = signer.requests_per_minute {
-        let taken = site
-            .state::<RateLimiter>()
-            .take(RateLimitKey::Partner(signer.partner_id), RateLimit::per_minute(per_minute));
+        let taken = limits::PARTNER.take_of(site, signer.partner_id, per_minute, 1);
         taken.map_err(|failure| reject(failure, Text::new("refused.too_fast").with_count("pace", per_minute)))?;
     }
     if signer.strict || call.row.signs_request {

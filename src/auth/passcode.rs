@@ -18,12 +18,12 @@ use subtle::ConstantTimeEq;
 
 const CODES: u64 = 1_000_000;
 pub(crate) const LIFE_SECONDS: i64 = 10 * 60;
-const TRIES_MAX: i64 = 5;
+const TRIES_MAX: i64 = super::limits::PASSCODE_TRIES.fixed();
 /// A number that no member has.
 const NO_MEMBER: i64 = 0;
 const HOUR_SECONDS: i64 = 3600;
 /// Requests for recovery passcodes under one name from one place.
-const SENDS_PER_HOUR_MAX: i64 = 5;
+const SENDS_PER_HOUR_MAX: i64 = super::limits::PASSCODE_REQUESTS.fixed();
 
 /// The purpose of a passcode; one of each purpose is live at a time, and none serves for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

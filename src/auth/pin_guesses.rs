@@ -1,8 +1,8 @@
 //! Wrong PINs by one partner's key, over all members. Members mistype some PINs at a partner; a thief of the partner's key
 //! would guess a few PINs of each member, below the number that pauses one member's PIN.
 
+use super::limits;
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
-use crate::domain::throttle::LeakyBucket;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
@@ -18,11 +18,11 @@ pub(crate) fn paused_for(site: &Site, tx: &Read, partner_id: i64, now: i64) -> R
 
 /// Counts a wrong PIN. The beginning of a pause is audited.
 pub(crate) fn record_wrong_pin(site: &Site, call: &Call, tx: &Write, partner_id: i64) -> Result<(), Failure> {
-    if throttles::add_to_bucket(tx, &key(site, partner_id), LeakyBucket::PARTNER_PINS)? == 0 {
+    if throttles::add_to_bucket(tx, &key(site, partner_id), limits::PARTNER_PINS.bucket())? == 0 {
         return Ok(());
     }
     let client_id = partners::find_by_id(tx, partner_id)?.ok_or_else(Failure::broken)?.client_id;
-    let detail = Detail::none().number("minutes", LeakyBucket::PARTNER_PINS.pause_seconds / 60);
+    let detail = Detail::none().number("minutes", limits::PARTNER_PINS.seconds() / 60);
     let actor = Actor::caller(ActorId::Partner(client_id.clone()), call.peer);
     audit::insert(tx, &actor, "partner.paused", &Subject::Partner(client_id), &detail)?;
     Ok(())

@@ -2,6 +2,7 @@
 
 use super::counters::{self, Counters};
 use super::device;
+use super::limits;
 use super::second_factor::{Proof, SecondFactorPassed};
 use super::session::new_token;
 use crate::domain::audit::{Detail, Subject};
@@ -14,7 +15,6 @@ use crate::site::Site;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::{audit, sessions};
 use crate::store::{Read, Write};
-use std::time::Duration;
 
 const USER_AGENT_CHARS_MAX: usize = 200;
 
@@ -88,11 +88,6 @@ impl PasswordProof {
             PasswordProof::Wrong | PasswordProof::Delayed(_) => None,
         }
     }
-}
-
-/// The 429 to an attempt that was not read.
-pub(crate) fn too_soon(seconds: i64) -> Failure {
-    Failure::too_fast().retry_after(Duration::from_secs(seconds.max(1) as u64))
 }
 
 /// Checks a password. A failed attempt is counted before the answer goes out.
@@ -204,7 +199,7 @@ pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Resu
 pub(crate) fn check_not_delayed(site: &Site, call: &Call, tx: &Read, account: &Account) -> Result<(), Failure> {
     match Counters::of_account(site, call, tx, account)?.delay_left(tx, site.now())? {
         0 => Ok(()),
-        seconds => Err(too_soon(seconds)),
+        seconds => Err(limits::too_soon(seconds)),
     }
 }
 

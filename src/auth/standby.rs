@@ -1,14 +1,11 @@
 //! The standby of this site, authenticated by the token that both machines have in a file.
 
-use super::rate_limits::{RateLimit, RateLimitKey, RateLimiter};
+use super::limits;
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::site::Site;
 use http::header;
 use subtle::ConstantTimeEq;
-
-/// Wrong tokens from one network; the right token is never limited.
-const WRONG_TOKENS_PER_MINUTE: i64 = 300;
 
 /// A caller with the standby's token.
 #[derive(Debug)]
@@ -22,8 +19,8 @@ pub(super) fn admit(site: &Site, call: &Call) -> Result<Standby, Failure> {
         call.header(header::AUTHORIZATION).and_then(|presented| presented.strip_prefix("Bearer ")).unwrap_or_default();
     let is_right = bool::from(presented.as_bytes().ct_eq(token.reveal().as_bytes()));
     if !is_right {
-        site.state::<RateLimiter>()
-            .take(RateLimitKey::StandbyMissesFrom(call.network()), RateLimit::per_minute(WRONG_TOKENS_PER_MINUTE))?;
+        // The right token is never limited.
+        limits::STANDBY_TOKENS.take(site, call.network())?;
         return Err(Failure::not_signed_in().because("not the standby's token"));
     }
     if !call.secure && !call.peer.is_loopback() {

@@ -12,21 +12,6 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// One account from one network: a person who mistypes, or an attacker on one account.
-    pub(crate) const ACCOUNT_FROM_ADDRESS: Rule = Rule { free_attempts: 5, delay_seconds_max: 15 * 60 };
-    /// One account from a device at which its owner signed in before: only a person with that device can lock it.
-    pub(crate) const ACCOUNT_FROM_DEVICE: Rule = Rule::ACCOUNT_FROM_ADDRESS;
-    /// One account at one kiosk, by its PIN: any passer-by can lock it, so the delay is short.
-    pub(crate) const ACCOUNT_AT_KIOSK: Rule = Rule { free_attempts: 5, delay_seconds_max: 5 * 60 };
-    /// One account from anywhere: slows distributed guessing, and locks the owner out for a minute at most.
-    pub(crate) const ACCOUNT: Rule = Rule { free_attempts: 20, delay_seconds_max: 60 };
-
-    /// One network over all accounts, or the devices of one member: many people may share it, so the limit is generous
-    /// and the delay short.
-    pub(crate) fn address(free_attempts: i64) -> Rule {
-        Rule { free_attempts, delay_seconds_max: 60 }
-    }
-
     /// The delay in seconds after this many failed attempts: 1, 2, 4, … from the last free one on.
     pub(crate) fn delay_seconds(self, misses: i64) -> i64 {
         match misses - self.free_attempts {
@@ -47,10 +32,6 @@ pub(crate) struct LeakyBucket {
 }
 
 impl LeakyBucket {
-    /// Wrong PINs by one partner, over all members: of a hundred thousand bookings a year, one in ten may be mistyped.
-    pub(crate) const PARTNER_PINS: LeakyBucket =
-        LeakyBucket { free_attempts: 30, forgiven_seconds: 60, pause_seconds: 15 * 60 };
-
     /// The count of failed attempts, and the moment from which the next is forgiven, after one more at `now`.
     pub(crate) fn add(self, (misses, counted_at): (i64, i64), now: i64) -> (i64, i64) {
         let forgiven = (now - counted_at).max(0) / self.forgiven_seconds;
@@ -78,7 +59,7 @@ mod tests {
 
     #[test]
     fn delays_begin_after_the_free_misses_and_have_an_end() {
-        let rule = Rule::ACCOUNT_FROM_ADDRESS;
+        let rule = Rule { free_attempts: 5, delay_seconds_max: 15 * 60 };
         let delays: Vec<_> = [0, 4, 5, 6, 7, 8, 100].map(|misses| rule.delay_seconds(misses)).into();
         assert_eq!(delays, [0, 0, 1, 2, 4, 8, 900]);
     }

@@ -104,7 +104,7 @@ pub struct Call {
 
 /// A principal as the log names it: numbers, never names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum PrincipalId {
+pub(crate) enum PrincipalId {
     /// A caller without credentials.
     #[default]
     Anyone,

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 /// One caller for all limits by address: an IPv4 address, and of IPv6 the /64 of a household.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Network(IpAddr);
+pub(crate) struct Network(IpAddr);
 
 impl From<IpAddr> for Network {
     fn from(address: IpAddr) -> Network {

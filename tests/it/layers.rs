@@ -110,7 +110,7 @@ const RULES: &[Rule] = &[
             "store/engine/reader.rs",
             "store/engine/writer/database.rs",
             "store/engine/integrity.rs",
-            "auth/rate_limits.rs",
+            "auth/limits/rates.rs",
             "log/repeats.rs",
             "cli/control.rs",
             "cli/demo.rs",

@@ -1,7 +1,7 @@
 //! Confirming an e-mail address.
 
 use crate::auth::confirmation::{self, Confirmed};
-use crate::auth::count_message_request;
+use crate::auth::limits;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::field_types::Line;
@@ -34,7 +34,7 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
 pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
     confirmation::check_rate(site, call)?;
     let EmailToken { token } = call.body()?;
-    count_message_request(site, call)?;
+    limits::MESSAGE_REQUESTS.take(site, call.network())?;
     site.once(call, |tx| {
         confirmation::resend(site, tx, &token, call.mail_language())?;
         Ok(reply::done(call.say("confirmation.sent")))

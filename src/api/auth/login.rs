@@ -3,6 +3,7 @@
 use crate::auth::challenge::{self, Intent};
 use crate::auth::counters;
 use crate::auth::device;
+use crate::auth::limits;
 use crate::auth::second_factor::{self, FactorMethod, RequiredCode, Requirement, SecondFactorPassed};
 use crate::auth::sign_in::{self, OpenedSession, PasswordProof};
 use crate::http::Answer;
@@ -82,7 +83,7 @@ fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, kind: SignInKind)
     let account = match sign_in::check_password(site, call, name, secret)? {
         PasswordProof::Right(account) => account,
         PasswordProof::Wrong => return Ok(refused(call.say("sign_in.wrong"))),
-        PasswordProof::Delayed(seconds) => return Err(sign_in::too_soon(seconds)),
+        PasswordProof::Delayed(seconds) => return Err(limits::too_soon(seconds)),
     };
     let renewed = sign_in::renewed_hash(site, &account, secret);
     site.once(call, |tx| {

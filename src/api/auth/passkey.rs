@@ -1,10 +1,9 @@
 //! Passkeys: the options for the browser, and its response.
 
 use super::login::{self, LoginReply};
-use crate::auth::RateLimiter;
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::{CeremonyOptions, Intent, Label, Outcome, RelyingParty};
-use crate::auth::{Member, RateLimit, RateLimitKey, member_if_any, sign_in, signer};
+use crate::auth::{Member, limits, member_if_any, sign_in, signer};
 use crate::domain::passkey;
 use crate::http::Answer;
 use crate::http::body::Undescribed;
@@ -123,8 +122,7 @@ fn to_register(site: &Site, call: &Call, mut fields: Fields, member: &Member) ->
 /// The relying party of the call. Each ceremony stores a row for a while, so their rate is limited by address.
 fn admit(site: &Site, call: &Call) -> Result<RelyingParty, Failure> {
     let party = RelyingParty::of(site, call)?;
-    let limit = RateLimit::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
-    site.state::<RateLimiter>().take(RateLimitKey::PasskeysFrom(call.network()), limit)?;
+    limits::PASSKEYS.take(site, call.network())?;
     Ok(party)
 }
 

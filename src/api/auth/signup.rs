@@ -2,8 +2,7 @@
 
 use crate::app::person::{self, Person};
 use crate::app::{self, RankedActor, signup};
-use crate::auth::RateLimiter;
-use crate::auth::{RateLimit, RateLimitKey, count_message_request};
+use crate::auth::limits;
 use crate::domain::audit::ActorId;
 use crate::domain::{password, questions, username};
 use crate::http::Answer;
@@ -99,15 +98,14 @@ impl Field for Terms {
 /// `POST /auth/signup`: a new member, who can sign in at once; booking waits for the e-mail confirmation.
 pub(crate) fn create(site: &Site, call: &Call) -> Answer {
     // All problems are reported at once, and checking a password takes time, so the rate limit comes first.
-    let limit = RateLimit::per_hour(site.config.limits.signups_per_hour_per_address);
-    site.state::<RateLimiter>().take(RateLimitKey::SignupFrom(call.network()), limit)?;
+    limits::SIGN_UPS.take(site, call.network())?;
     let request = SignupRequest::read(site, call)?;
     // Hashing takes time, so it comes before the transaction and after every cheap check.
     let free = site.store.read(|tx| Ok(members::username_is_free(tx, &request.person.username)?))?;
     if !free {
         return Err(Failure::username_taken());
     }
-    count_message_request(site, call)?;
+    limits::MESSAGE_REQUESTS.take(site, call.network())?;
     let password_hash = site.hash(&request.password);
     let answers: Vec<_> = request
         .answers()

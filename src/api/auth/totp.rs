@@ -2,6 +2,7 @@
 
 use super::login::{enter, refused};
 use crate::auth::challenge::{self, Intent};
+use crate::auth::limits;
 use crate::auth::second_factor::{self, Proof};
 use crate::auth::sign_in::{self, PasswordProof};
 use crate::auth::{member_if_any, presented_session};
@@ -235,7 +236,7 @@ fn passwordless(site: &Site, call: &Call) -> Result<Option<Account>, Failure> {
 /// The answer to a code that did not pass.
 fn not_passed(call: &Call, proof: &Proof) -> Answer {
     match proof {
-        Proof::Delayed(seconds) => Err(sign_in::too_soon(*seconds)),
+        Proof::Delayed(seconds) => Err(limits::too_soon(*seconds)),
         Proof::Unusable(why) => Ok(refused(call.say(why))),
         Proof::Wrong | Proof::Right(_) => Ok(refused(call.say(WRONG))),
     }
@@ -265,7 +266,7 @@ fn check_first_factor(
     let account = match proof {
         PasswordProof::Right(account) => account,
         PasswordProof::Wrong => return Ok(None),
-        PasswordProof::Delayed(seconds) => return Err(sign_in::too_soon(seconds)),
+        PasswordProof::Delayed(seconds) => return Err(limits::too_soon(seconds)),
     };
     if member_id.is_some_and(|claimed| claimed != account.member_id) {
         site.store.write(site.now(), |tx| {

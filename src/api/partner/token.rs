@@ -4,6 +4,7 @@ use super::bookings::BookingState;
 use crate::app::booking_fields::{BOOKING_FIELDS, BOOKING_MOMENTS, BookingFields, REQUIRED_FIELDS};
 use crate::app::bookings::of_partner::{self, Answer as Booked};
 use crate::app::{self, Change, RankedActor, bookings as booked, flights};
+use crate::auth::limits;
 use crate::auth::{Partner, new_token, pin, pin_guesses};
 use crate::domain::audit::ActorId;
 use crate::domain::booking::{Booking, Denial};
@@ -25,8 +26,8 @@ use serde::Serialize;
 use serde_json::json;
 use subtle::ConstantTimeEq;
 
-const WRONG_PINS_MAX: i64 = 5;
-const PIN_PAUSE_SECONDS: i64 = 15 * 60;
+const WRONG_PINS_MAX: i64 = limits::BOOKING_PINS.fixed();
+const PIN_PAUSE_SECONDS: i64 = limits::BOOKING_PINS.seconds();
 const TOKEN_SECONDS: i64 = 24 * 3600;
 
 #[derive(Default, Serialize)]

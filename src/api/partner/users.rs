@@ -2,7 +2,7 @@
 //! confirmed its address, if there is one. No partner sees another's records: their ids are 404.
 
 use crate::app::flights;
-use crate::auth::{Partner, count_record};
+use crate::auth::{Partner, limits};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -80,7 +80,7 @@ pub(crate) fn list(site: &Site, call: &Call, partner: &Partner) -> Answer {
 pub(crate) fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let PartnerUserNew { email } = call.body()?;
     site.once(call, |tx| {
-        count_record(site, partner.id())?;
+        limits::RECORDS.take(site, partner.id())?;
         let id = partner_users::insert(tx, partner.id(), &email)?;
         record_event(tx, partner, Event::UserCreated, id)?;
         Ok(reply::created(&user_reply(site, tx, partner, id)?))

@@ -3,7 +3,7 @@
 use crate::auth::message_quota::Cause;
 use crate::auth::passcode::{self, Target, Use};
 use crate::auth::security_event;
-use crate::auth::{Member, count_message_request};
+use crate::auth::{Member, limits};
 use crate::domain::{country, phone};
 use crate::http::Answer;
 use crate::http::body::{Field, Flattened, Undescribed, shared};
@@ -102,7 +102,7 @@ pub(crate) fn send(site: &Site, call: &Call, member: &Member) -> Answer {
     let place = NewAddress::try_from(place)?;
     check_phone(site, member, &place)?;
     member.check_proven(site.now())?;
-    count_message_request(site, call)?;
+    limits::MESSAGE_REQUESTS.take(site, call.network())?;
     site.once(call, |tx| {
         let target = Target {
             member_id: member.id(),

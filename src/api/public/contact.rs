@@ -1,7 +1,7 @@
 //! The contact form.
 
-use crate::auth::RateLimiter;
-use crate::auth::{RateLimit, RateLimitKey, member_if_any, message_quota};
+use crate::auth::limits::Whose;
+use crate::auth::{limits, member_if_any, message_quota};
 use crate::domain::country;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -15,8 +15,6 @@ use crate::store::tables::contact;
 use crate::store::tables::outbox::{self, Channel};
 use serde_json::json;
 
-/// The limit over all clients: the desk keeps each message for a year.
-const CONTACTS_PER_DAY: i64 = 1_000;
 /// The mail's placeholder for an empty field.
 const NOTHING: &str = "–";
 
@@ -50,10 +48,8 @@ pub(crate) fn send(site: &Site, call: &Call) -> Answer {
         member_id: claimed.or(caller),
         signed_in: caller.is_some() && claimed.or(caller) == caller,
     };
-    let limit = RateLimit::per_hour(site.config.limits.contacts_per_hour_per_address);
-    site.state::<RateLimiter>().take(RateLimitKey::ContactFrom(call.network()), limit)?;
-    site.state::<RateLimiter>()
-        .take(RateLimitKey::Contacts, RateLimit::per_day(CONTACTS_PER_DAY.max(limit.requests)))?;
+    limits::CONTACTS.take(site, call.network())?;
+    limits::ALL_CONTACTS.take(site, Whose::All)?;
     site.once(call, |tx| {
         contact::insert(tx, &sent)?;
         forward(site, tx, &sent, call.language())?;

@@ -8,11 +8,10 @@ pub(crate) use request::AccountAccess;
 
 use super::RankedActor;
 use super::credentials::{self, KeptCredentials};
-use crate::auth::RateLimiter;
+use crate::auth::limits;
 use crate::auth::message_quota::Cause;
 use crate::auth::passcode::{self, Asker, Target, Use};
 use crate::auth::sign_in::{self, Attempt};
-use crate::auth::{RateLimit, RateLimitKey, count_message_request};
 use crate::domain::email;
 use crate::domain::password::Owner;
 use crate::domain::unicode::nfc;
@@ -76,8 +75,7 @@ fn check_rate_of_proofs(site: &Site, call: &Call) -> Result<(), Failure> {
 }
 
 fn count_requests(site: &Site, call: &Call, requests: i64) -> Result<(), Failure> {
-    let limit = RateLimit::per_hour(site.config.limits.recoveries_per_hour_per_address);
-    site.state::<RateLimiter>().take_several(RateLimitKey::RecoveryFrom(call.network()), limit, requests)
+    limits::RECOVERIES.take_several(site, call.network(), requests)
 }
 
 /// The questions that an account is asked, by number: its own, filled up with made-up ones to three. Answers to made-up
@@ -142,7 +140,7 @@ pub(crate) fn send_passcode(
     usage: Use,
     sent: &dyn Fn() -> Answer,
 ) -> Answer {
-    count_message_request(site, call)?;
+    limits::MESSAGE_REQUESTS.take(site, call.network())?;
     site.once(call, |tx| {
         let asker = Asker::of(site, call, tx, account.map_or(NO_MEMBER_ID, |account| account.member_id))?;
         passcode::count_request(site, tx, name, &asker)?;

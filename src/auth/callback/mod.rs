@@ -11,7 +11,7 @@ pub(crate) use mail::MailEvents;
 pub(crate) use payment::PaymentCaller;
 pub(crate) use payment::Processor;
 
-use super::{idempotency, rate_limits};
+use super::{idempotency, limits};
 use crate::http::Answer;
 use crate::http::call::{Call, PrincipalId};
 use crate::site::Site;
@@ -32,6 +32,7 @@ pub(crate) fn admit(site: &Site, call: &Call, callback: &Callback) -> Answer {
         Callback::Deletion(operation) => {
             let request = deletion::admit(site, call)?;
             call.principal.set(PrincipalId::Sender("social"));
+            limits::count_change(site, call)?;
             idempotency::run(site, call, call.principal.get(), || operation(site, call, &request))
         }
         Callback::Mail(operation) => {
@@ -41,11 +42,12 @@ pub(crate) fn admit(site: &Site, call: &Call, callback: &Callback) -> Answer {
                 return operation(site, call, &events);
             }
             call.principal.set(PrincipalId::Sender("mail"));
+            limits::count_change(site, call)?;
             idempotency::run(site, call, call.principal.get(), || operation(site, call, &events))
         }
         Callback::Payment(operation) => {
             let caller = payment::admit(site, call)?;
-            rate_limits::count_change(site, call)?;
+            limits::count_change(site, call)?;
             idempotency::run(site, call, call.principal.get(), || operation(site, call, &caller))
         }
     }

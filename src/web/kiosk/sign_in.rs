@@ -3,7 +3,7 @@
 use super::{Screen, show};
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::{Intent, Outcome};
-use crate::auth::{Kiosk, RateLimit, RateLimitKey, RateLimiter, kiosk};
+use crate::auth::{Kiosk, kiosk, limits};
 use crate::domain::card;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -21,8 +21,6 @@ const NUMBER_CHARS_MAX: usize = 19;
 const PIN_CHARS_MAX: usize = 12;
 const SCAN_CHARS_MAX: usize = 200;
 const CARD_CHARS_MAX: usize = 64;
-/// Rate limit for cards at one kiosk, against guessing of card numbers.
-const CARDS_PER_MINUTE: i64 = 30;
 
 #[derive(Template)]
 #[template(path = "kiosk/number.html", config = "assets/templates/askama.toml")]
@@ -77,7 +75,7 @@ pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
 
 /// `POST /kiosk/card`: fills in the member number of a card or wristband; the PIN is still needed.
 pub(crate) fn by_card(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
-    site.state::<RateLimiter>().take(RateLimitKey::CardsAt(kiosk.id()), RateLimit::per_minute(CARDS_PER_MINUTE))?;
+    limits::CARDS.take(site, kiosk.id())?;
     let typed = form(call)?.line("card", CARD_CHARS_MAX);
     let owner = match card::parse(&typed) {
         Some(number) => site.store.read(|tx| Ok(cards::find(tx, &number)?))?,

@@ -2,7 +2,7 @@
 
 use super::{Frame, message_page, read_token, show};
 use crate::auth::confirmation::{self, Confirmed};
-use crate::auth::count_message_request;
+use crate::auth::limits;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::site::Site;
@@ -48,7 +48,7 @@ pub(crate) fn confirm(site: &Site, call: &Call) -> Answer {
 pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
     confirmation::check_rate(site, call)?;
     let token = read_token(form(call)?)?;
-    count_message_request(site, call)?;
+    limits::MESSAGE_REQUESTS.take(site, call.network())?;
     site.store.write(site.now(), |tx| confirmation::resend(site, tx, &token, call.language()))?;
     message_page(site, call, TITLE, "good", "confirmation.sent")
 }

@@ -342,3 +342,14 @@ fn a_new_member_signs_up_with_a_child_on_the_screen_keyboard() {
     let broken: Vec<String> = browser.complaints().into_iter().filter(|line| !line.contains("404")).collect();
     assert_eq!(broken, [""; 0]);
 }
+
+#[test]
+fn forms_of_one_kiosk_have_a_pace_that_no_saturday_reaches_and_other_kiosks_go_on() {
+    let site = demo();
+    let (kiosk, other) = (paired(&site), paired(&site));
+    let tap = |kiosk: &Clerk| kiosk.post("/kiosk/number", &[("number", ""), ("pin", "")]).status;
+    let refused = (0..3_100).find(|_| tap(&kiosk) == 429);
+    assert!(refused.is_some_and(|taken| taken >= 3_000), "{refused:?}");
+    assert_eq!(tap(&other), 422);
+    kiosk.get("/kiosk").page();
+}

@@ -2,7 +2,7 @@
 
 use super::{PATH, Problem, page};
 use crate::auth::passkey::{self as ceremony, Intent, Label, Outcome, RelyingParty};
-use crate::auth::{Clerk, RateLimit, RateLimitKey, RateLimiter};
+use crate::auth::{Clerk, limits};
 use crate::domain::passkey;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -20,8 +20,7 @@ pub(crate) fn begin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let name = read_form(call, |form| form.optional("name", fields::line(NAME_CHARS_MAX)))?;
     clerk.check_proven(site.now())?;
     let party = RelyingParty::of(site, call)?;
-    let limit = RateLimit::per_minute(site.config.limits.passkey_questions_per_minute_per_address);
-    site.state::<RateLimiter>().take(RateLimitKey::PasskeysFrom(call.network()), limit)?;
+    limits::PASSKEYS.take(site, call.network())?;
     let user_agent = call.header("user-agent").unwrap_or("");
     let label = Label { name: name.unwrap_or_else(|| passkey::name_from(user_agent)), device_id: None };
     let question = ceremony::start_registration(site, &party, (clerk.id(), clerk.session()), label)?;
