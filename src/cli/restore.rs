@@ -163,13 +163,7 @@ impl Restore {
             let undo = "`tunneldesk restore --undo` brings it back";
             format!("\nWhat it replaced is in {}: {undo}; remove it once nobody misses anything.", dir.display())
         });
-        let gone = match (erased, self.dry_run) {
-            (0, _) => "",
-            (1, false) => "\nOne member had been erased since, and is not in it any more.",
-            (1, true) => "\nOne member has been erased since, and would not be in it.",
-            (_, false) => &*format!("\n{erased} members had been erased since, and are not in it any more."),
-            (_, true) => &*format!("\n{erased} members have been erased since, and would not be in it."),
-        };
+        let gone = erased_since(*erased, self.dry_run);
         let lost = match trouble {
             Some(why) => format!("\nWhat came after that is lost: {why}."),
             None if asked.is_some() && replayed.is_none() => {
@@ -216,6 +210,17 @@ impl Restore {
             values,
         )?;
         if is_cut_short { Err(CommandError::Report(CUT_SHORT, answer)) } else { Ok(answer) }
+    }
+}
+
+/// The sentence about the members who are erased again.
+fn erased_since(erased: usize, is_dry_run: bool) -> String {
+    match (erased, is_dry_run) {
+        (0, _) => String::new(),
+        (1, false) => "\nOne member had been erased since, and is not in it any more.".to_owned(),
+        (1, true) => "\nOne member has been erased since, and would not be in it.".to_owned(),
+        (_, false) => format!("\n{erased} members had been erased since, and are not in it any more."),
+        (_, true) => format!("\n{erased} members have been erased since, and would not be in it."),
     }
 }
 
