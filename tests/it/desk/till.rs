@@ -53,7 +53,8 @@ fn entry(status: u16, location: Option<&str>) -> i64 {
         .unwrap_or_default()
         .strip_prefix("/desk/till/entries/")
         .unwrap_or_else(|| panic!("{status} {location:?}"));
-    place.strip_suffix("?done=taken").and_then(|id| id.parse().ok()).expect("the number of a receipt")
+    let id = place.strip_suffix("?done=taken").or_else(|| place.strip_suffix("?done=taken-mailed"));
+    id.and_then(|id| id.parse().ok()).expect("the number of a receipt")
 }
 
 fn paid_until(site: &Site, member: &Caller) -> Option<i64> {

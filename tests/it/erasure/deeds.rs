@@ -90,12 +90,12 @@ impl Cast {
         let deeds: [(&str, fn(&Cast)); 8] = [
             ("the desk", Cast::use_the_desk),
             ("the API", Cast::use_the_api),
-            ("the kiosk", Cast::use_the_kiosk),
             ("others", Cast::be_written_about),
             ("the logbook", Cast::be_in_logbooks),
             ("answers", Cast::be_answered),
             ("the operator", Cast::be_operated),
             ("ways in", Cast::open_ways_in),
+            ("the kiosk", Cast::use_the_kiosk),
         ];
         for (name, deed) in deeds {
             if std::panic::catch_unwind(AssertUnwindSafe(|| deed(self))).is_err() {
@@ -144,7 +144,7 @@ impl Cast {
             ("language", "de"),
         ];
         self.post(&format!("{card}/edit"), &edited);
-        self.sign_waivers();
+        self.sign(&self.person, "1990-01-01", "self");
         let partner = &self.world.partner;
         self.look(&partner.post("/external/partner-metrics/op", json!({ "email": ADDRESS })));
         site.booking_token(partner, &self.anew());
@@ -159,20 +159,23 @@ impl Cast {
         site.born(&child, site.now() - 10 * 365 * 86_400);
         let form = [("guardian", &*self.person.id.to_string()), ("relation", "parent")];
         self.post(&format!("/desk/members/{}/guardians", child.id), &form);
-        for (flyer, dob, relation) in [(&self.person, "1990-01-01", "self"), (&child, "2016-05-31", "parent")] {
-            let [name, answer, relates] =
-                [format!("dob_{}", flyer.id), format!("answer_{}_1", flyer.id), format!("relation_{}", flyer.id)];
-            let form = [
-                ("version", "1"),
-                ("language", "en"),
-                ("signer_name", NAME),
-                (&*name, dob),
-                (&*answer, "n"),
-                (&*relates, relation),
-                ("strokes", "M 1 1 L 2 2 L 3 3"),
-            ];
-            self.post(&format!("/desk/members/{}/waiver", flyer.id), &form);
-        }
+        self.sign(&self.person, "1990-01-01", "self");
+        self.sign(&child, "2016-05-31", "parent");
+    }
+
+    fn sign(&self, flyer: &Caller, dob: &str, relation: &str) {
+        let [name, answer, relates] =
+            [format!("dob_{}", flyer.id), format!("answer_{}_1", flyer.id), format!("relation_{}", flyer.id)];
+        let form = [
+            ("version", "1"),
+            ("language", "en"),
+            ("signer_name", NAME),
+            (&*name, dob),
+            (&*answer, "n"),
+            (&*relates, relation),
+            ("strokes", "M 1 1 L 2 2 L 3 3"),
+        ];
+        self.post(&format!("/desk/members/{}/waiver", flyer.id), &form);
     }
 
     /// A kiosk at which the person is signed in.
@@ -184,6 +187,7 @@ impl Cast {
             &bring.ask(Method::POST, "/account/profile/media").header("content-type", "image/png").body(picture).send(),
         );
         enter(site, &paired(site), &self.anew());
+        self.look(&self.anew().post("/account/profile/kiosk-code", json!({})));
     }
 
     /// What others write about the person.
@@ -277,8 +281,8 @@ impl Cast {
     fn be_answered(&self) {
         let (site, text) = (&self.world.site, self.about());
         let now = site.now();
-        let bounce = |address: &str| json!({ "event": "hard_bounce", "ts": now, "_id": address, "msg": { "_id": address, "email": address, "diag": text } });
-        let events = json!({ "mail_events": [bounce(ADDRESS), bounce("aunt@example.org")] });
+        let bounce = |id: &str, address: &str| json!({ "event": "hard_bounce", "ts": now, "_id": id, "msg": { "_id": id, "email": address, "diag": text } });
+        let events = json!({ "mail_events": [bounce("b-1", ADDRESS), bounce("b-2", "aunt@example.org")] });
         self.look(&site.mail_provider().post("/mail-webhook", events));
         let payment = json!({ "id": "pi_9", "object": "payment_intent", "amount": 3000, "currency": "chf", "receipt_email": ADDRESS });
         let event = json!({ "id": "evt_9", "object": "event", "type": "payment_intent.succeeded", "created": now, "data": { "object": payment } });
@@ -321,15 +325,12 @@ impl Cast {
         let protected = site.protect(&self.anew());
         body["code"] = protected.authenticator.code(site.now()).into();
         self.look(&self.anew().post("/auth/login/totp/setup", &body));
-        let begun = Clerk::outside(site).post("/desk/sign-in", &[("username", USERNAME), ("password", PASSWORD)]);
-        self.look(&begun);
-        self.world.passkey(&self.anew());
         let begin = json!({ "username": USERNAME, "device_id": 7 });
         let asking = self.anew();
         let asking = asking.ask(Method::POST, "/auth/login/bio-web-option").header("origin", &site.origin());
         self.look(&asking.json(&begin).send());
+        self.world.passkey(&self.anew());
         site.booking_token(&self.world.partner, &self.anew());
         self.post(&format!("/desk/members/{}/waiver/phone", self.person.id), &[]);
-        self.look(&self.anew().post("/account/profile/kiosk-code", json!({})));
     }
 }
