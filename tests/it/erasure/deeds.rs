@@ -41,6 +41,9 @@ pub struct Cast {
     pub refused: RefCell<Vec<String>>,
 }
 
+/// A part of what the person and others do.
+type Deed = fn(&Cast);
+
 impl Cast {
     pub fn on_stage(keep_years: i64) -> Cast {
         let world = World::open_with(|config| {
@@ -87,7 +90,7 @@ impl Cast {
 
     /// Every deed. One that ends in a panic is noted as refused, so that the others are seen too.
     pub fn play(&self) {
-        let deeds: [(&str, fn(&Cast)); 8] = [
+        let deeds: [(&str, Deed); 8] = [
             ("the desk", Cast::use_the_desk),
             ("the API", Cast::use_the_api),
             ("others", Cast::be_written_about),
