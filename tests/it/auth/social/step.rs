@@ -152,12 +152,14 @@ fn failed_codes_of_a_challenge_cause_delays() {
     let issuer = Issuer::new();
     let site = issuer.site();
     let jane = protected(&issuer, &site, "jane");
-    for _ in 0..2 {
+    for misses in [3, 2] {
         let token = step(&issuer, &site, "jane", 2);
-        (0..3).for_each(|_| _ = is_refused(&verify(&site, &token, "000000")));
+        (0..misses).for_each(|_| _ = is_refused(&verify(&site, &token, "000000")));
     }
     let token = step(&issuer, &site, "jane", 2);
-    is_refused(&verify(&site, &token, &jane.authenticator.code(site.now())));
+    let right = json!({ "step_token": token, "code": jane.authenticator.code(site.now()) });
+    let delayed = site.stranger().post(VERIFY, right).refused(429);
+    assert!(delayed.header("retry-after").is_some() && delayed.json().get("token").is_none(), "{delayed}");
     site.advance(Duration::from_secs(60));
     member(&verify(&site, &token, &jane.authenticator.code(site.now())));
 }
