@@ -12,8 +12,35 @@ use std::collections::BTreeSet;
 use tunneldesk::keys::Part;
 use tunneldesk::store::personal::{self, Holding, HoldingKind};
 
+const NOBODY_S: &str = "declared as nobody's, and empty here";
 /// Columns that no deed here fills, and why.
-const NOT_REACHED: &[(&str, &str)] = &[];
+const NOT_REACHED: &[(&str, &str)] = &[
+    ("account_claims.code_hash", "only an account without a password has a code"),
+    ("account_claims.email", "only an account without a password has a code"),
+    ("bookings.removed_comment", "no deed here yet"),
+    ("brief_confirmations.language", NOBODY_S),
+    ("brief_confirmations.text_hash", NOBODY_S),
+    ("certificates.track", NOBODY_S),
+    ("consents.kind", NOBODY_S),
+    ("consents.language", NOBODY_S),
+    ("consents.place", NOBODY_S),
+    ("consents.text_hash", NOBODY_S),
+    ("holdings.track", NOBODY_S),
+    ("members_search_idx.term", "SQLite's own, empty in a small index"),
+    ("payments.named_by", NOBODY_S),
+    ("refused_check_ins.reason", NOBODY_S),
+    ("reminders.kind", NOBODY_S),
+    ("reminders.programme", NOBODY_S),
+    ("replays.token_hash", NOBODY_S),
+    ("sign_in_steps.step_hash", "no deed here yet"),
+    ("signers.cat_id", NOBODY_S),
+    ("signing_links.code_hash", "ended by the PIN that the kiosk needs"),
+    ("sync.trouble", NOBODY_S),
+    ("sync.upstream", NOBODY_S),
+    ("tunnels.phone", NOBODY_S),
+    ("tunnels.time_zone", NOBODY_S),
+    ("tunnels.website", NOBODY_S),
+];
 
 /// The values of a column in some rows, those that are sealed opened.
 fn opened(site: &Site, holding: &Holding, rest: &str, member_id: i64) -> Vec<String> {
@@ -84,7 +111,6 @@ fn empty(site: &Site, member_id: i64) -> (usize, BTreeSet<String>) {
 }
 
 #[test]
-#[ignore]
 fn nothing_of_an_erased_person_is_left_in_any_column_or_byte() {
     let cast = Cast::on_stage(0);
     let site = &cast.world.site;
@@ -104,7 +130,6 @@ fn nothing_of_an_erased_person_is_left_in_any_column_or_byte() {
 }
 
 #[test]
-#[ignore]
 fn what_is_kept_of_an_erased_person_is_declared_as_kept() {
     let cast = Cast::on_stage(10);
     let site = &cast.world.site;
