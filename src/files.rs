@@ -1,16 +1,17 @@
 //! Opens files by name. A name may belong to something else than a file: a pipe makes whoever opens it wait, and a directory
 //! reads like a broken disk. Here such a thing is refused at once, with what it is and what to do.
 
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::OFlags;
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 /// More than a settings file, a certificate or a list of tunnels has.
 const GIVEN_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// The longest wait for the first byte in a named pipe that a person names.
-const PIPE_WAIT_MS_MAX: i32 = 5_000;
+const PIPE_WAIT_SECONDS_MAX: i64 = 5;
 
 /// Opens a file for reading.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
@@ -62,17 +63,13 @@ pub(crate) fn open_given(path: &Path) -> io::Result<File> {
 
 /// Waits until there is something to read in a pipe that was opened without waiting, and makes reads wait again.
 fn wait_for_writer(pipe: &File) -> io::Result<()> {
-    let mut poll = libc::pollfd { fd: pipe.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: the descriptor is open, and the kernel writes into one struct of ours.
-    let (ready, flags) =
-        unsafe { (libc::poll(&raw mut poll, 1, PIPE_WAIT_MS_MAX), libc::fcntl(poll.fd, libc::F_GETFL)) };
-    if ready == 0 {
-        let what = format!("it is a named pipe, and nothing was written into it for {} s", PIPE_WAIT_MS_MAX / 1000);
+    let limit = Timespec { tv_sec: PIPE_WAIT_SECONDS_MAX, tv_nsec: 0 };
+    if rustix::event::poll(&mut [PollFd::new(pipe, PollFlags::IN)], Some(&limit))? == 0 {
+        let what = format!("it is a named pipe, and nothing was written into it for {PIPE_WAIT_SECONDS_MAX} s");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
-    // SAFETY: the descriptor is open.
-    let code = unsafe { libc::fcntl(poll.fd, libc::F_SETFL, flags & !libc::O_NONBLOCK) };
-    if ready < 0 || code < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    let flags = rustix::fs::fcntl_getfl(pipe)?;
+    Ok(rustix::fs::fcntl_setfl(pipe, flags - OFlags::NONBLOCK)?)
 }
 
 /// Reads a file that a person names: see [`open_given`].
@@ -150,15 +147,14 @@ fn dangling(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::Mode;
     use std::os::unix::fs::symlink;
 
     #[test]
     fn only_a_file_is_opened_and_nothing_is_waited_for() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
-        let fifo = std::ffi::CString::new(at("pipe").to_str().unwrap()).unwrap();
-        // SAFETY: the path ends in a zero byte.
-        assert_eq!(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }, 0);
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
         std::fs::create_dir(at("directory")).unwrap();
         symlink("nowhere/file", at("link")).unwrap();

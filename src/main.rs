@@ -1,5 +1,7 @@
 //! Parse, run, exit code.
 
+use rustix::fs::Mode;
+use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -13,13 +15,11 @@ fn main() -> ExitCode {
 /// takes a third of the time of a document. Name service: a static glibc crashes where `nsswitch.conf` names a module that it
 /// would have to load, so only the built-in ones are used.
 fn configure_libc() {
-    // SAFETY: sets this process's mask and limits. New files (database, key, demo secrets) are readable by their owner alone;
-    // no dump is written, and no other process of the user may read the memory.
-    unsafe {
-        libc::umask(0o077);
-        libc::setrlimit(libc::RLIMIT_CORE, &libc::rlimit { rlim_cur: 0, rlim_max: 0 });
-        libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
-    }
+    // New files (database, key, demo secrets) are readable by their owner alone; no dump is written, and no other process of
+    // the user may read the memory.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     #[cfg(target_env = "gnu")]
     {
         const KEPT_BYTES_MAX: i32 = 1024 * 1024;

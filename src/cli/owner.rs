@@ -54,8 +54,7 @@ pub(super) fn become_owner_reversibly(dir: &Path) -> Result<RootAccess, CommandE
 }
 
 fn leave_root(dir: &Path, may_return: bool) -> Result<RootAccess, CommandError> {
-    // SAFETY: takes nothing and cannot fail.
-    let we_are_root = unsafe { libc::geteuid() } == 0;
+    let we_are_root = rustix::process::geteuid().is_root();
     let Ok(found) = std::fs::metadata(dir) else { return Ok(RootAccess(None)) };
     if !we_are_root || found.uid() == 0 {
         return Ok(RootAccess(None));

@@ -21,6 +21,7 @@ use crate::store::engine::data_dir::{DataDir, LockError};
 use crate::store::engine::integrity;
 use crate::store::engine::reserve::Reserve;
 use clap::Args;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::Write;
 use std::net::TcpListener;
 use std::sync::{Arc, mpsc};
@@ -364,16 +365,8 @@ fn fit_connections(config: &mut Config, descriptors: u64) {
 /// Raises the limit of open descriptors as far as the system allows: each connection is one. Returns the limit.
 fn raise_descriptor_limit() -> u64 {
     const WANTED: u64 = 65_536;
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the kernel fills in and reads one struct of ours.
-    unsafe {
-        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) != 0 {
-            return WANTED;
-        }
-        let raised = libc::rlimit { rlim_cur: limit.rlim_max.min(WANTED), ..limit };
-        if limit.rlim_cur < raised.rlim_cur && libc::setrlimit(libc::RLIMIT_NOFILE, &raised) == 0 {
-            return raised.rlim_cur;
-        }
-    }
-    limit.rlim_cur
+    let limit = getrlimit(Resource::Nofile);
+    let (is, raised) = (limit.current.unwrap_or(u64::MAX), limit.maximum.unwrap_or(u64::MAX).min(WANTED));
+    let wanted = Rlimit { current: Some(raised), ..limit };
+    if is < raised && setrlimit(Resource::Nofile, wanted).is_ok() { raised } else { is }
 }

@@ -72,8 +72,7 @@ impl Deref for Shell<'_> {
 
 /// The user who runs this process, as the actor of the audit log.
 pub(super) fn shell_actor() -> Actor {
-    // SAFETY: takes nothing and cannot fail.
-    actor(unsafe { libc::getuid() })
+    actor(rustix::process::getuid().as_raw())
 }
 
 /// A user of the machine, as the actor of the audit log.

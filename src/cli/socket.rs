@@ -131,17 +131,10 @@ fn with_short_path<T>(path: &Path, open: impl FnOnce(&Path) -> io::Result<T>) ->
 
 /// The user of the process at the other end of a connection.
 pub(crate) fn peer_user(stream: &UnixStream) -> io::Result<u32> {
-    let mut peer = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
-    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes, which is the size of `peer`.
-    let asked = unsafe {
-        libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &mut length)
-    };
-    if asked == 0 { Ok(peer.uid) } else { Err(io::Error::last_os_error()) }
+    Ok(rustix::net::sockopt::socket_peercred(stream)?.uid.as_raw())
 }
 
 /// The effective user of this process.
 pub(crate) fn effective_user() -> u32 {
-    // SAFETY: takes nothing and cannot fail.
-    unsafe { libc::geteuid() }
+    rustix::process::geteuid().as_raw()
 }

@@ -17,6 +17,7 @@ use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use hmac::{Hmac, Mac};
+use rustix::rand::GetRandomFlags;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -320,9 +321,8 @@ pub fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
 pub fn random<const N: usize>() -> [u8; N] {
     const { assert!(N <= 256, "the kernel gives no more at once") };
     let mut bytes = [0; N];
-    // SAFETY: writes N bytes, which is the size of the array.
-    let filled = unsafe { libc::getentropy(bytes.as_mut_ptr().cast(), N) };
-    assert_eq!(filled, 0, "the kernel gives random bytes");
+    let filled = rustix::rand::getrandom(&mut bytes, GetRandomFlags::empty());
+    assert_eq!(filled, Ok(N), "the kernel gives random bytes");
     bytes
 }
 

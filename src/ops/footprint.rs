@@ -23,8 +23,7 @@ unsafe extern "C" fn shed_object(info: *mut libc::dl_phdr_info, _: usize, _: *mu
         let info = &*info;
         (info.dlpi_addr, std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)))
     };
-    // SAFETY: asks for a figure.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as u64;
+    let page = rustix::param::page_size() as u64;
     for header in headers.iter().filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W == 0) {
         let from = (base + header.p_vaddr).next_multiple_of(page);
         let to = (base + header.p_vaddr + header.p_filesz) / page * page;

@@ -22,12 +22,10 @@ pub(crate) enum Priority {
 impl Priority {
     /// Gives the calling thread this priority until it ends.
     pub(crate) fn apply(self) {
-        // SAFETY: plain numbers; on Linux it is of the calling thread.
-        let niceness = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
         match self {
             Priority::Normal => {}
-            Priority::Preemptible => schedule(niceness),
-            Priority::Low => schedule((niceness + LOW_NICENESS).min(NICENESS_MAX)),
+            Priority::Preemptible => schedule(niceness()),
+            Priority::Low => schedule((niceness() + LOW_NICENESS).min(NICENESS_MAX)),
         }
     }
 
@@ -45,6 +43,11 @@ impl Priority {
         });
         done.unwrap_or_else(|fault| std::panic::resume_unwind(fault))
     }
+}
+
+/// The niceness of the calling thread: on Linux each has its own.
+fn niceness() -> i32 {
+    rustix::process::getpriority_process(None).unwrap_or(0)
 }
 
 /// Gives the calling thread a low priority until it ends: other threads preempt it whenever they wake.
@@ -75,8 +78,6 @@ mod tests {
 
     #[test]
     fn only_the_thread_of_the_work_changes_its_priority() {
-        // SAFETY: plain numbers.
-        let niceness = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
         let before = niceness();
         assert_eq!(Priority::Low.run(niceness), (before + LOW_NICENESS).min(NICENESS_MAX));
         assert_eq!(Priority::Preemptible.run(niceness), before);

@@ -164,13 +164,8 @@ fn broken_font_files_are_passed_over() {
     });
     std::fs::File::create(dir.path().join("huge.ttf")).unwrap().set_len(1 << 40).unwrap();
     std::os::unix::fs::symlink(dir.path(), dir.path().join("loop")).unwrap();
-    let pipe = std::ffi::CString::new(dir.path().join("pipe.ttf").into_os_string().into_encoded_bytes()).unwrap();
-    // SAFETY: the path is a string that ends in 0.
-    assert_eq!(
-        unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) },
-        0,
-        "nobody writes into it: opening it would wait for ever"
-    );
+    // Nobody writes into it: opening it would wait for ever.
+    rustix::fs::mkfifoat(rustix::fs::CWD, dir.path().join("pipe.ttf"), rustix::fs::Mode::RUSR).unwrap();
     let (fonts, dirs) = (Fonts::default(), [dir.path().to_owned(), dir.path().join("absent")]);
     let draw = |letters: &Letters| {
         Ok(glyphs(&ROMAN.line(letters, "王 ب Jane \u{10ffff}", 0.0)).iter().map(|_| b'x').collect())

@@ -49,9 +49,7 @@ fn nothing_is_read_or_written_through_a_link() {
 fn files_alone_are_read_and_no_more_of_them_than_is_allowed() {
     let (_dir, share, root) = share();
     std::fs::create_dir(share.join("folder")).unwrap();
-    let pipe = std::ffi::CString::new(share.join("pipe").to_str().unwrap()).unwrap();
-    // SAFETY: the path ends in a zero byte.
-    assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
+    rustix::fs::mkfifoat(rustix::fs::CWD, share.join("pipe"), rustix::fs::Mode::RUSR).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(share.join("socket")).unwrap();
     for (name, what) in [("folder", "a folder"), ("pipe", "a named pipe"), ("socket", "a socket")] {
         for said in [root.open(name, 100).unwrap_err(), root.append(name).unwrap_err()] {

@@ -1,10 +1,11 @@
 //! The data directory: one database and the site key, locked by one process at a time.
 
 use crate::files;
+use rustix::fs::{Access, AtFlags, FlockOperation};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -61,14 +62,12 @@ impl DataDir {
                 )));
             }
         }
-        // SAFETY: the descriptor is open for as long as `lock_file` lives.
-        if unsafe { libc::flock(lock_file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-            let error = std::io::Error::last_os_error();
-            return Err(match error.kind() {
-                std::io::ErrorKind::WouldBlock => LockError::InUse,
-                _ => LockError::Unusable(format!("cannot lock the data directory {shown}: {error}")),
-            });
-        }
+        rustix::fs::flock(&lock_file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+            Errno::WOULDBLOCK => LockError::InUse,
+            _ => {
+                LockError::Unusable(format!("cannot lock the data directory {shown}: {}", std::io::Error::from(error)))
+            }
+        })?;
         Ok(DataDir { dir: dir.to_owned(), lock_file })
     }
 
@@ -164,7 +163,7 @@ impl DataDir {
 
     /// The error for a file of the site that this process may not read or write, such as one that root copied there.
     pub(crate) fn check_access(&self) -> Result<(), String> {
-        let (read, write) = (libc::R_OK, libc::R_OK | libc::W_OK);
+        let (read, write) = (Access::READ_OK, Access::READ_OK | Access::WRITE_OK);
         let files =
             [(self.database(), write), (wal(&self.dir), write), (wal_index(&self.dir), write), (self.key(), read)];
         let denied = files.iter().find(|(path, access)| is_denied(path, *access));
@@ -173,8 +172,7 @@ impl DataDir {
 
     fn describe_denied(&self, path: &Path) -> String {
         let owner = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.uid());
-        // SAFETY: takes nothing and cannot fail.
-        let (own, of_file, of_dir) = (unsafe { libc::geteuid() }, owner(path), owner(&self.dir));
+        let (own, of_file, of_dir) = (rustix::process::geteuid().as_raw(), owner(path), owner(&self.dir));
         let (path, dir) = (path.display(), self.dir.display());
         match of_file {
             _ if of_file == own => format!("{path} is closed to its own user: chmod u+rw {path}"),
@@ -315,13 +313,8 @@ pub(crate) fn reserve(dir: &Path) -> PathBuf {
 
 /// The bytes that an unprivileged process may still write on the directory's file system.
 pub(crate) fn free_bytes(dir: &Path) -> std::io::Result<u64> {
-    let path = std::ffi::CString::new(dir.as_os_str().as_bytes())?;
-    let mut answer = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the path ends in a zero byte and the answer is written before it is read.
-    match unsafe { libc::statvfs(path.as_ptr(), answer.as_mut_ptr()) } {
-        0 => Ok(unsafe { answer.assume_init() }).map(|it| it.f_bavail * it.f_frsize),
-        _ => Err(std::io::Error::last_os_error()),
-    }
+    let found = rustix::fs::statvfs(dir)?;
+    Ok(found.f_bavail * found.f_frsize)
 }
 
 /// Starts writing dirty pages of the file to the disk, without waiting. Otherwise the final flush of a large file
@@ -333,21 +326,14 @@ pub(crate) fn begin_to_flush(file: &File) {
 
 /// The magic number of the file system that the directory is on (`statfs(2)`).
 fn file_system(dir: &Path) -> Result<i64, String> {
-    let path = std::ffi::CString::new(dir.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
-    let mut answer = std::mem::MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: the path ends in a zero byte and the answer is written before it is read.
-    match unsafe { libc::statfs(path.as_ptr(), answer.as_mut_ptr()) } {
-        0 => Ok(unsafe { answer.assume_init() }.f_type),
-        _ => Err(format!("cannot look at the data directory {}: {}", dir.display(), std::io::Error::last_os_error())),
-    }
+    rustix::fs::statfs(dir).map(|found| found.f_type).map_err(|error| {
+        format!("cannot look at the data directory {}: {}", dir.display(), std::io::Error::from(error))
+    })
 }
 
 /// Whether this process lacks these rights to a file that exists. Opens nothing: to close the database drops SQLite's locks.
-fn is_denied(path: &Path, access: libc::c_int) -> bool {
-    let Ok(path) = std::ffi::CString::new(path.as_os_str().as_bytes()) else { return false };
-    // SAFETY: the path ends in a zero byte.
-    let code = unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), access, libc::AT_EACCESS) };
-    code != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EACCES)
+fn is_denied(path: &Path, access: Access) -> bool {
+    rustix::fs::accessat(rustix::fs::CWD, path, access, AtFlags::EACCESS) == Err(Errno::ACCESS)
 }
 
 fn unsound(magic: i64) -> Option<&'static str> {

@@ -2,9 +2,9 @@
 //! fail; with the space of the reserve members can still sign in, and the operator can free more.
 
 use super::data_dir;
+use rustix::fs::FallocateFlags;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -75,9 +75,8 @@ impl Reserve {
 /// Allocates blocks on the disk, not only a length. Some file systems do not allocate blocks by `fallocate`, or
 /// compress zeros: there incompressible bytes are written.
 fn allocate(mut file: &File) -> io::Result<()> {
-    // SAFETY: the descriptor is open for as long as `file` lives.
-    let answer = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, RESERVE_BYTES as i64) };
-    if answer == 0 && file.metadata()?.blocks() * BLOCK_BYTES >= RESERVE_BYTES {
+    let answer = rustix::fs::fallocate(file, FallocateFlags::empty(), 0, RESERVE_BYTES);
+    if answer.is_ok() && file.metadata()?.blocks() * BLOCK_BYTES >= RESERVE_BYTES {
         return Ok(());
     }
     const PIECE_BYTES: usize = 64 * 1024;

@@ -7,10 +7,11 @@
 use super::capture::Position;
 use super::data_dir;
 use super::wal_mark::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain, word};
+use rustix::fs::Advice;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -93,10 +94,7 @@ impl WalReader {
         const STEP: usize = 128 * 1024;
         let end = self.0.metadata().map_or(0, |wal| wal.len());
         for from in (offset(frames)..end).step_by(STEP) {
-            // SAFETY: advice about an open file; the kernel may ignore it.
-            unsafe {
-                libc::posix_fadvise(self.0.as_raw_fd(), from.cast_signed(), STEP as i64, libc::POSIX_FADV_WILLNEED)
-            };
+            _ = rustix::fs::fadvise(&self.0, from, NonZeroU64::new(STEP as u64), Advice::WillNeed);
         }
     }
 

@@ -98,6 +98,23 @@ fn a_copy_of_a_kiosks_key_shows_nobody_and_sends_nobody_away() {
     assert_eq!(kiosk.get("/kiosk/home").status, 303, "what a guest held is worth nothing after leaving");
 }
 
+#[test]
+fn whoever_goes_on_touching_a_kiosk_is_signed_out_after_half_an_hour_all_the_same() {
+    let site = demo();
+    let kiosk = kiosk::paired(&site);
+    kiosk::enter(&site, &kiosk, &site.flyer("jane"));
+    for minute in 0..29 {
+        site.advance(Duration::from_secs(60));
+        assert_eq!(kiosk.get("/kiosk/home").status, 200, "after {minute} minutes");
+    }
+    site.advance(Duration::from_secs(61));
+    assert_eq!(
+        kiosk.get("/kiosk/home").header("location"),
+        Some("/kiosk"),
+        "two copied cookies are good for no longer"
+    );
+}
+
 fn keyed(caller: &Caller, path: &str, body: &Value) -> Value {
     caller.ask(Method::POST, path).header("idempotency-key", "one").json(body).send().ok_json()
 }

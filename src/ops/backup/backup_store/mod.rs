@@ -13,10 +13,10 @@ use crate::ops::outside::object::{BackupName, FolderName, Object, SiteFile};
 use crate::ops::replication::target::Target;
 use crate::ops::signature::Signer;
 use crate::store::engine::data_dir;
+use rustix::fs::FlockOperation;
 use std::cmp::Reverse;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -249,8 +249,7 @@ impl BackupStore {
 
     /// Whether a backup or a drill has the lock now.
     pub(crate) fn is_locked(&self) -> bool {
-        // SAFETY: the descriptor is open for as long as `dir` lives, and releases the lock with it.
-        let is_locked = |dir: File| unsafe { libc::flock(dir.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0;
+        let is_locked = |dir: File| rustix::fs::flock(&dir, FlockOperation::NonBlockingLockShared).is_err();
         crate::files::open_dir(&self.dir).is_ok_and(is_locked)
     }
 

@@ -7,7 +7,6 @@ use crate::ops::backup::{drill, local_store, make};
 use crate::ops::tests::new_site;
 use crate::store::engine::copy::CheckSpeed;
 use crate::store::engine::data_dir::DataDir;
-use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::sync::mpsc;
@@ -35,9 +34,7 @@ fn local_backups_and_drills_go_on_while_the_off_site_target_hangs() {
     let hanging = target.join("hanging");
     std::fs::create_dir_all(&hanging).unwrap();
     let manifest = hanging.join("manifest.json");
-    let name = CString::new(manifest.to_str().unwrap()).unwrap();
-    // SAFETY: reads one string that ends in a zero.
-    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    rustix::fs::mkfifoat(rustix::fs::CWD, &manifest, rustix::fs::Mode::RUSR).unwrap();
     std::fs::set_permissions(&manifest, std::fs::Permissions::from_mode(0o1600)).unwrap();
     let data_dir = DataDir::create(&data).unwrap();
     let mut config = Config::defaults();

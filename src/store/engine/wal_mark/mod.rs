@@ -193,11 +193,9 @@ fn moment_bytes(moment: i64) -> [u8; MOMENT_BYTES] {
 /// cut.
 fn is_of_this_boot(database: &Path) -> bool {
     let written = std::fs::metadata(data_dir::wal_mark(database.parent().unwrap_or(database)));
-    let mut up = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the kernel fills in one struct of ours.
-    let code = unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut up) };
+    let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let ago = written.map(|mark| since_1970().as_secs().cast_signed() - mark.mtime());
-    code == 0 && ago.is_ok_and(|ago| (0..up.tv_sec).contains(&ago))
+    ago.is_ok_and(|ago| (0..up.tv_sec).contains(&ago))
 }
 
 /// Whether the WAL is the one that this program wrote last, with every commit up to the mark. `false` also where no mark
