@@ -7,7 +7,9 @@ use crate::ops::backup::local_store;
 use crate::ops::backup::manifest::ChainOrigin;
 use crate::ops::backup::manifest_signature::ErasedMark;
 use crate::ops::backup::off_site::OffSite;
-use crate::ops::signature::{PublicKey, Trust};
+use crate::ops::signature::{PublicKey, Signer, Trust};
+use crate::store::engine::data_dir;
+use crate::store::queries::erasure::site_of;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -107,7 +109,13 @@ impl FoundBackups {
             return Err(self.none(format!("no backup is signed by that key{others}")));
         }
         self.trust = Trust::Keys(keys);
-        self.backups.retain(|backup| self.trust.believes(backup.manifest.signed_by()));
+        let (ours, others): (Vec<Backup>, Vec<Backup>) =
+            self.backups.drain(..).partition(|backup| self.trust.believes(backup.manifest.signed_by()));
+        // A machine that was restored, or lost its key, goes on with another: that there is something newer has to be said.
+        let is_of_site = |other: &&Backup| ours.iter().any(|one| one.manifest.site_id == other.manifest.site_id);
+        let passed_over = others.iter().filter(is_of_site);
+        self.unreadable.extend(passed_over.map(|other| (other.name(), other.manifest.describe_distrust())));
+        self.backups = ours;
         Ok(())
     }
 
@@ -159,6 +167,20 @@ pub(super) fn stranger<'b>(backup: &'b Backup, config: &Config) -> Option<&'b Pu
     backup.manifest.signed_by().filter(|_| !is_known)
 }
 
+/// Refuses the backup of another site than the one in this directory, unless that was asked for: by its key, its name, or its
+/// place.
+pub(super) fn refuse_other_site(backup: &Backup, config: &Config) -> Result<(), CommandError> {
+    match site_of(&data_dir::database(&config.data)) {
+        Some(here) if here != backup.manifest.site_id => Err(refused(format!(
+            "nothing was changed: {} is of another site than the one in {}; `tunneldesk restore {}` takes it all the same",
+            backup.at,
+            config.data.display(),
+            backup.name()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Asks on a terminal whether the site is the right one.
 pub(super) fn ask(key: &PublicKey, backup: &Backup) -> Result<(), CommandError> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
@@ -175,11 +197,18 @@ pub(super) fn ask(key: &PublicKey, backup: &Backup) -> Result<(), CommandError> 
 }
 
 /// Whose site it is, where only its own signature says so.
-pub(super) fn whose(tunnel: &str, stranger: Option<&PublicKey>) -> String {
+pub(super) fn whose(tunnel: &str, stranger: Option<&PublicKey>, config: &Config) -> String {
     stranger.map_or_else(String::new, |key| {
+        let own = match Signer::open(&config.data) {
+            Ok(Some(signer)) => {
+                let own = signer.public().fingerprint();
+                format!("\nThis machine signs its copies with a key of its own, {own}: note it in the place of the other.")
+            }
+            _ => String::new(),
+        };
         format!(
             "\nIt is the site of {tunnel}, with the key {}: compare it with the one that `init`, `doctor` or the page *Site* \
-             showed. Whether there was anything newer, nobody can tell.",
+             showed. Whether there was anything newer, nobody can tell.{own}",
             key.fingerprint()
         )
     })

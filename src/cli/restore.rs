@@ -1,7 +1,7 @@
 //! `tunneldesk restore`: puts a backup in the site's place, with the off-site ticks behind it, while no server runs.
 
 use super::acquire::offline;
-use super::found_backups::{FoundBackups, Insistence, ask, stranger, whose};
+use super::found_backups::{FoundBackups, Insistence, ask, refuse_other_site, stranger, whose};
 use super::point_in_time::{self, PointInTime, SiteClock};
 use super::shell::shell_actor;
 use super::{CommandError, CommandResult, Global, done, failed, refused};
@@ -109,6 +109,9 @@ impl Restore {
         let source = Source::find(self.backup.as_deref(), &config, &wanted)?;
         let until = Until::read(self.at, source.clock(&data_dir))?;
         let choice = until.choose(source, &config)?;
+        if self.site.is_none() && self.backup.is_none() {
+            refuse_other_site(&choice.backup, &config)?;
+        }
         let stranger = stranger(&choice.backup, &config);
         if let Some(key) = stranger.filter(|_| self.site.is_none()) {
             ask(key, &choice.backup)?;
@@ -179,7 +182,7 @@ impl Restore {
         };
         // Ticks that are there, or may be, and are not in the site now.
         let wants_newest = asked.is_none() && self.backup.is_none();
-        let whose = whose(tunnel, stranger);
+        let whose = whose(tunnel, stranger, config);
         let back = not_erased.map_or_else(String::new, |all| {
             format!(
                 "\nThe list of erased members is not whole: {all} had been erased, and some of them may be in it again. Compare \
@@ -192,10 +195,8 @@ impl Restore {
         let passed_over = passed_over.as_ref().map_or_else(String::new, |off_site_error| {
             format!("\nThe off-site backups were passed over: {off_site_error}.")
         });
-        let unreadable: String = unreadable
-            .iter()
-            .map(|(name, why)| format!("\nA newer backup was passed over, because it cannot be read: {name} ({why})."))
-            .collect();
+        let unreadable: String =
+            unreadable.iter().map(|(name, why)| format!("\nA newer backup was passed over: {name} ({why}).")).collect();
         let state_of = if ticks == 0 && asked.is_none() { made_at } else { moment };
         let when = shown_result(zone, state_of, &name, ticks);
         let asked = asked.map_or_else(String::new, |given| format!("\n{}", until.clock.describe(given)));

@@ -122,7 +122,10 @@ fn said(site: &Site, member_id: i64, before: Option<i64>) -> CommandResult {
     let values = json!({ "member_id": member_id, "erased_before": before, "older_copies": copies });
     let erased = match before {
         Some(at) => format!("Member {member_id} was erased on {} already.", shown_moment(at)),
-        None => format!("Member {member_id} is erased: nothing in the file, its log or its queue tells who that was."),
+        None => format!(
+            "Member {member_id} is erased: no name, address or number of theirs is left in the file, its log or its queue. What \
+             others wrote may still have a first or last name that stands alone."
+        ),
     };
     let older = copies.iter().map(|path| format!("\n  {}", path.display())).collect::<String>();
     let older = if copies.is_empty() {

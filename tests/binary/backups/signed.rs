@@ -4,6 +4,11 @@ use super::{name_second_place, names};
 use crate::harness::{Desk, edit_manifest, text};
 use std::path::PathBuf;
 
+fn fingerprint(desk: &Desk) -> String {
+    let said = desk.fact("signature").unwrap().1;
+    said.split("the key ").nth(1).unwrap().split('.').next().unwrap().to_owned()
+}
+
 #[test]
 fn a_new_machine_restores_the_site_that_was_named_and_nothing_that_nobody_signed() {
     let (desk, other) = (Desk::with_site(), Desk::with_site());
@@ -15,10 +20,6 @@ fn a_new_machine_restores_the_site_that_was_named_and_nothing_that_nobody_signed
     std::fs::write(other.path().join("tunneldesk.toml"), settings).unwrap();
     let made = PathBuf::from(text(&desk.json(&["backup", "now"])["second"]));
     other.run(&["backup"]).done();
-    let fingerprint = |desk: &Desk| {
-        let said = desk.fact("signature").unwrap().1;
-        said.split("the key ").nth(1).unwrap().split('.').next().unwrap().to_owned()
-    };
     let [ours, theirs] = [&desk, &other].map(fingerprint);
     // A site takes its own copies alone, whatever is newer.
     assert_eq!(text(&desk.json(&["restore", "--dry-run"])["signed_by"]), ours);
@@ -29,10 +30,11 @@ fn a_new_machine_restores_the_site_that_was_named_and_nothing_that_nobody_signed
     assert!(said.contains("no backup is signed by that key") && said.contains(&ours), "{said}");
     let ran = desk.run(&["restore", "--site", "ours"]);
     assert!(ran.code != Some(0) && ran.err.contains("is no fingerprint"), "{}", ran.err);
-    desk.run(&["restore", "--site", &ours.to_uppercase()]).done();
+    let said = desk.run(&["restore", "--site", &ours.to_uppercase()]).done();
     assert_eq!(names(&desk), ["jane"]);
-    // The restored machine has a key of its own, and knows the earlier one.
+    // The restored machine has a key of its own, which it says, and knows the earlier one.
     assert!(![&ours, &theirs].contains(&&fingerprint(&desk)));
+    assert!(said.contains(&fingerprint(&desk)), "{said}");
     assert_eq!(text(&desk.json(&["restore", "--dry-run"])["signed_by"]), ours);
     std::fs::remove_dir_all(desk.data()).unwrap();
     edit_manifest(&made, |_| ());
@@ -60,4 +62,39 @@ fn a_rotated_key_signs_what_follows_and_what_the_earlier_one_signed_stays_good()
     let said = desk.json(&["restore", "--site", text(&rotated["fingerprint"])]);
     assert_eq!(said["signed_by"], rotated["fingerprint"], "{said}");
     assert_eq!(desk.json(&["backup", "list"])["second"]["backups"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_newer_copy_by_a_key_that_was_not_noted_is_not_passed_over_in_silence() {
+    let desk = Desk::with_site();
+    desk.add_member("jane", "member");
+    std::fs::create_dir_all(name_second_place(&desk)).unwrap();
+    desk.run(&["backup"]).done();
+    let noted = fingerprint(&desk);
+    // The key is lost, and the site goes on with another.
+    std::fs::remove_file(desk.data().join("signing.key")).unwrap();
+    desk.add_member("late", "member");
+    let newer = desk.json(&["backup"]);
+    std::fs::remove_dir_all(desk.data()).unwrap();
+    let ran = desk.run(&["restore", "--site", &noted]);
+    assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.err);
+    let said = ran.out + &ran.err;
+    assert!(said.contains("A newer backup was passed over") && said.contains(text(&newer["name"])), "{said}");
+    assert_eq!(names(&desk), ["jane"]);
+}
+
+#[test]
+fn a_site_that_lost_its_key_is_not_replaced_by_another_one_of_the_same_place() {
+    let (desk, other) = (Desk::with_site(), Desk::with_site());
+    let place = name_second_place(&desk);
+    std::fs::create_dir_all(&place).unwrap();
+    desk.add_member("jane", "member");
+    let settings = std::fs::read_to_string(desk.path().join("tunneldesk.toml")).unwrap();
+    std::fs::write(other.path().join("tunneldesk.toml"), settings).unwrap();
+    other.add_member("mallory", "member");
+    let theirs = other.json(&["backup"]);
+    std::fs::remove_file(desk.data().join("signing.key")).unwrap();
+    let said = desk.run(&["restore"]).trouble(1);
+    assert!(said.contains("another site") && said.contains(text(&theirs["name"])), "{said}");
+    assert_eq!(names(&desk), ["jane"]);
 }
