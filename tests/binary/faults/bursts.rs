@@ -57,10 +57,12 @@ fn no_write_waits_until_somebody_else_writes_while_flushes_are_slow() {
     let desk = Desk::with_site();
     let jane = desk.add_member("jane", "member");
     let partner = desk.add_partner(&["--requests-per-minute", "0"]);
+    // Each at the pace at which a partner may make records.
+    let refused: [Caller; REFUSED] = std::array::from_fn(|n| desk.add_named_partner(&format!("Partner {n}"), &[]));
     let server = desk.serve();
     let session = server.sign_in("jane", PASSWORD);
     let pin = text(&server.post(&session, "/api/account/profile/booking-pin", &json!(null)).ok()["pin"]).to_owned();
-    server.post(&partner, PARTNER, &json!({"email": "jane@example.com"})).ok();
+    refused.iter().for_each(|partner| _ = server.post(partner, PARTNER, &json!({"email": "jane@example.com"})));
     assert_eq!(server.stop().code, Some(0));
 
     let server = serve_with(&desk, &desk.data().join("tunneldesk.sqlite-wal"), SLOWED);
@@ -75,8 +77,8 @@ fn no_write_waits_until_somebody_else_writes_while_flushes_are_slow() {
         Calls { caller: &partner, path: token, body: Box::new(booking), statuses: 200..=201 },
         Calls { caller: &session, path: time, body: Box::new(entry), statuses: 200..=201 },
     ];
-    all.extend((0..REFUSED).map(|_| Calls {
-        caller: &partner,
+    all.extend(refused.iter().map(|caller| Calls {
+        caller,
         path: PARTNER.to_owned(),
         body: Box::new(taken),
         statuses: 409..=409,

@@ -141,7 +141,11 @@ impl Desk {
     }
 
     pub fn add_partner(&self, more: &[&str]) -> Caller {
-        let made = self.json(&[&["partner", "add", "Skyline Bookings"], more].concat());
+        self.add_named_partner("Skyline Bookings", more)
+    }
+
+    pub fn add_named_partner(&self, name: &str, more: &[&str]) -> Caller {
+        let made = self.json(&[&["partner", "add", name], more].concat());
         Caller::partner(text(&made["client_id"]), text(&made["secret"]))
     }
 
