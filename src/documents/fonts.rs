@@ -319,7 +319,7 @@ mod tests {
         assert!(read_file(&huge, &steps).is_some());
         file.set_len(FILE_BYTES_MAX + 1).unwrap();
         assert!(read_file(&huge, &steps).is_none());
-        // It is no font.
+        // A named pipe is no font.
         rustix::fs::mkfifoat(rustix::fs::CWD, dir.path().join("pipe.ttf"), rustix::fs::Mode::RUSR).unwrap();
         let list = |dir: &Path| {
             let (mut index, mut files) = (Index::default(), Vec::new());

@@ -237,8 +237,8 @@ pub(crate) fn swap_in(data_dir: &DataDir, from: &Path) -> Result<Option<PathBuf>
 }
 
 /// The tombstones of a backup's site that are known in the database that is replaced, in the local backup store, and, as far as
-/// they are believed, beside the backup and off site. An off-site target that does not answer is passed over: the local backup store has its tombstones too.
-/// The error is one line: a list of tombstones cannot be read.
+/// they are believed, beside the backup and off site. An off-site target that does not answer is passed over: the local backup
+/// store has its tombstones too. The error is one line: a list of tombstones cannot be read.
 pub(crate) fn erased_since(
     data_dir: &DataDir,
     backup: &Backup,

@@ -52,8 +52,8 @@ impl Line {
     }
 }
 
-/// The tombstones of a site in a backup store, as far as they are believed. A line that a crash cut off is passed over. The error is one line: the file is
-/// there and cannot be read.
+/// The tombstones of a site in a backup store, as far as they are believed. A line that a crash cut off is passed over. The
+/// error is one line: the file is there and cannot be read.
 pub(crate) fn list(backup_store: &Path, site_id: &str, trust: &Trust) -> Result<BTreeSet<Tombstone>, String> {
     Ok(parse(&read(backup_store)?, site_id, trust))
 }
@@ -63,7 +63,8 @@ fn read(backup_store: &Path) -> Result<String, String> {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         Err(e) => Err(format!(
-            "cannot read who was erased, in {}/{}: {e}; without that list they would come back: mend the disk, or move the              file away",
+            "cannot read who was erased, in {}/{}: {e}; without that list they would come back: mend the disk, or move the \
+             file away",
             backup_store.display(),
             Object::Erased
         )),

@@ -109,8 +109,8 @@ impl OffSite {
         self.target.newest_known().filter(|backup| self.trust.believes(backup.manifest.signed_by()))
     }
 
-    /// The finished backups there that are believed, newest first, and those that cannot be read or are not believed. The error: the target does not answer, or
-    /// refuses to.
+    /// The finished backups there that are believed, newest first, and those that cannot be read or are not believed. The error:
+    /// the target does not answer, or refuses to.
     pub(crate) fn list(&self) -> Result<Listing, String> {
         let target = self.target.clone();
         let mut listing = self.query(move |step| match target {
