@@ -34,28 +34,36 @@ pub(crate) enum Attempt {
     For(Vec<Account>),
 }
 
-/// Whether an attempt under this name is read. Every kind of proof shares the delays.
+/// Whether an attempt under this name is read. Every kind of proof shares the delays. Whoever then takes time over the proof
+/// asks [`admit_within`] too, in the transaction that judges it: attempts at once would all be read otherwise.
 pub(crate) fn admit(site: &Site, call: &Call, name: &str, accounts: Vec<Account>) -> Result<Attempt, Failure> {
+    site.store.read(|tx| admit_within(site, call, tx, name, accounts))
+}
+
+/// Whether an attempt under this name is read now.
+pub(crate) fn admit_within(
+    site: &Site,
+    call: &Call,
+    tx: &Read,
+    name: &str,
+    mut accounts: Vec<Account>,
+) -> Result<Attempt, Failure> {
     let now = site.now();
-    let attempt = site.store.read(|tx| {
-        let counters = Counters::of(site, call, tx, name, &accounts)?;
-        let seconds = counters.shown_delay(tx, now)?;
-        if seconds > 0 {
-            return Ok(Attempt::Delayed(seconds));
-        }
-        let mut read = Vec::new();
-        for account in accounts {
-            if !counters.hides(tx, account.member_id, now)? {
-                read.push(account);
-            }
-        }
-        Ok(Attempt::For(read))
-    })?;
-    if matches!(attempt, Attempt::Delayed(_)) {
+    let counters = Counters::of(site, call, tx, name, &accounts)?;
+    let seconds = counters.shown_delay(tx, now)?;
+    if seconds > 0 {
         call.delayed.set(true);
         call.outcome.set(AuthOutcome::Delayed);
+        return Ok(Attempt::Delayed(seconds));
     }
-    Ok(attempt)
+    let mut hidden = Vec::new();
+    for account in &accounts {
+        if counters.hides(tx, account.member_id, now)? {
+            hidden.push(account.member_id);
+        }
+    }
+    accounts.retain(|account| !hidden.contains(&account.member_id));
+    Ok(Attempt::For(accounts))
 }
 
 /// Counts a failed attempt for the accounts that were read, in the transaction that checked the proof.
@@ -96,22 +104,42 @@ impl PasswordProof {
 /// two are always checked: otherwise a stranger could sign up with an address, and learn by signing in whether it was taken.
 pub(crate) fn check_password(site: &Site, call: &Call, name: &str, secret: &str) -> Result<PasswordProof, Failure> {
     let accounts = site.store.read(|tx| Ok(members::list_accounts(tx, name)?))?;
-    let mut accounts = match admit(site, call, name, accounts)? {
+    let accounts = match admit(site, call, name, accounts)? {
         Attempt::For(accounts) => accounts,
         Attempt::Delayed(seconds) => return Ok(PasswordProof::Delayed(seconds)),
     };
     let mut right = None;
     for number in 0..if name.contains('@') { members::ACCOUNTS_MAX } else { 1 } {
-        let phc = accounts.get(number).and_then(|account| account.password_hash.as_deref());
+        let account = accounts.get(number);
+        let phc = account.and_then(|account| account.password_hash.as_deref());
         if site.is_hash_of(secret, phc) && right.is_none() {
-            right = Some(number);
+            right = account.map(|account| account.member_id);
         }
     }
-    if let Some(number) = right {
-        return Ok(PasswordProof::Right(accounts.swap_remove(number)));
+    site.store.write(site.now(), |tx| judge_password(site, call, tx, name, accounts, right))
+}
+
+/// The outcome of an attempt with the password of account `right`. Attempts are judged one by one: those that were judged while
+/// this one was hashed may have begun a delay, in which a right password is not read either.
+fn judge_password(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    name: &str,
+    accounts: Vec<Account>,
+    right: Option<i64>,
+) -> Result<PasswordProof, Failure> {
+    let mut accounts = match admit_within(site, call, tx, name, accounts)? {
+        Attempt::For(accounts) => accounts,
+        Attempt::Delayed(seconds) => return Ok(PasswordProof::Delayed(seconds)),
+    };
+    match accounts.iter().position(|account| Some(account.member_id) == right) {
+        Some(number) => Ok(PasswordProof::Right(accounts.swap_remove(number))),
+        None => {
+            record_failure(site, call, tx, name, &accounts)?;
+            Ok(PasswordProof::Wrong)
+        }
     }
-    site.store.write(site.now(), |tx| record_failure(site, call, tx, name, &accounts))?;
-    Ok(PasswordProof::Wrong)
 }
 
 /// A new hash of a right password whose stored hash has other parameters than today's, or dates from before passwords were

@@ -7,12 +7,14 @@ import hmac
 import http.client
 import json
 import pathlib
+import re
 import shutil
 import sqlite3
 import sys
 import tempfile
 import threading
 import time
+import tomllib
 import urllib.parse
 
 import pictures
@@ -30,6 +32,29 @@ DEAR_PASSWORDS = [text[:32] for text in (
     DEAR_PASSWORD, "|5|7<9@(<[9{5527050072%2@6150+0[51570|([%1(%70425077<250|7+4$$7",
     "$50!|!5@|!l|10!|$@1$4@5@$44ol0$o4o@!|055o5|l!1o@4|4|o51ll$1$@$5", "7729<71 8f012345678[012347729<71",
     "676791634143390696214934782700191667776766799179")]
+
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+# README's table of limits, which a test compares with the product's own: what, by whom, how much, beyond it.
+LIMITS = [[cell.strip() for cell in line.split("|")[1:5]]
+    for line in (ROOT / "README.md").read_text().split("### Limits")[1].split("\n### ")[0].splitlines() if line.startswith("| ")][1:]
+SETTINGS = tomllib.loads(re.sub("(?m)^#(?=[a-z_]+ = )", "", (ROOT / "packaging/tunneldesk.toml").read_text()))["limits"]
+
+
+def limited(*whats):
+    """The rows of the table about these, in words, with the defaults of settings. The table has them all."""
+    said = []
+    for what in whats:
+        rows = [row for row in LIMITS if row[0] == what]
+        assert rows, f"the table of limits has no row about {what}"
+        said += [f"{name} ({by}): {amount}, {over}" for name, by, amount, over in rows]
+    return re.sub(r"`limits\.([a-z_]+)`", lambda setting: f"{SETTINGS[setting[1]]:,}", "; ".join(said))
+
+
+MISSES = ("wrong proofs under one name", "wrong proofs of one account", "wrong proofs")
+MESSAGES = ("requests that may send a message", "messages of one cause", "mails; strangers cause half of them at most",
+    "short messages; strangers cause half of them at most")
+CHANGES = "changes"
 
 
 def cpu_ms():
@@ -115,34 +140,34 @@ def main():
     # A stranger
     guess = {"username": member["username"], "password": "x" * 128}
     measure("stranger", "login, login/silent, totp/*, desk sign-in: a wrong password",
-            "two hash threads at low priority, queue 512, 8 s; misses per account, device and address; delayed answers write nothing",
+            limited(*MISSES, "second steps that nobody finishes") + "; two hash threads at low priority, queue 512, 8 s; delayed answers write nothing",
             20, lambda n: api("POST", "/auth/login", {**guess, "username": f"nobody{n}"}))
     measure("stranger", "signup: 128 characters of substitutes, three answers",
-            "600 an hour and 600 messages a day an address; 32 characters judged, at most 4 readings; 4 hashes on the hash lane",
+            limited("sign-ups", "requests that may send a message") + "; 32 characters judged, at most 4 readings; 4 hashes on the hash lane",
             10, lambda n: api("POST", "/auth/signup", {"username": f"cost{time.time_ns()}", "email": f"cost{n}@example.com",
                 "password": DEAR_PASSWORD, "real_name": "wo " * 33, "terms": True, **{f"question_{q}": q for q in (1, 2, 3)},
                 **{f"answer_{q}": "x" * 200 for q in (1, 2, 3)}}))
-    measure("stranger", "signup that is refused (weak password, no terms)", "600 an hour an address, taken first",
+    measure("stranger", "signup that is refused (weak password, no terms)", limited("sign-ups") + "; taken first",
             50, lambda n: api("POST", "/auth/signup", {"username": "x", "email": "x", "password": DEAR_PASSWORD}))
     for place, password in enumerate(DEAR_PASSWORDS):
         measure("stranger", f"the worst passwords, 32 characters ({place + 1} of {len(DEAR_PASSWORDS)}), with all that judges a sign-up", "as above",
                 50, lambda n: api("POST", "/auth/signup", {"username": "x", "email": "x", "password": password}))
     measure("stranger", "recover-password with a proof: twelve answers in decomposed letters",
-            "30 an hour an address; delays; three answers in two forms and the password: 7 hashes on the hash lane", 5,
+            limited("requests about a lost password or username", *MISSES) + "; three answers in two forms and the password: 7 hashes on the hash lane", 5,
             lambda n: api("POST", "/auth/account-access/recover-password", {"username": member["username"],
                 "passcode": "000000", "password": DEAR_PASSWORD, **{f"answer_{q}": "a\u0308" * 60 for q in range(1, 13)}}))
     measure("stranger", "recover-password, recover-username, /recover: asks for a passcode",
-            "5 an hour a name, 120 an hour and 600 a day an address; 5 an hour and 10 a day to one member and one address; 2,000 mails and 200 SMS a day", 30,
+            limited("requests for a passcode under one name", "requests about a lost password or username", *MESSAGES), 30,
             lambda n: api("POST", "/auth/account-access/recover-password", {"username": f"nobody{time.time_ns()}"}))
     measure("stranger", "the same for one that exists", "as above", 5,
             lambda n: api("POST", "/auth/account-access/recover-password", {"username": people[2][0]["username"]}))
-    measure("stranger", "security-questions", "120 an hour an address", 50,
+    measure("stranger", "security-questions", limited("requests about a lost password or username"), 50,
             lambda n: api("GET", f"/auth/account-access/security-questions?username=nobody{n}"))
-    measure("stranger", "verify-email, resend, /confirm", "600 an hour an address; 600 messages a day", 50,
+    measure("stranger", "verify-email, resend, /confirm", limited("confirmation links used or renewed", "requests that may send a message"), 50,
             lambda n: api("POST", "/auth/verify-email", {"token": "x" * 128}, {"idempotency-key": f"k{time.time_ns()}"}))
-    measure("stranger", "bio-web-option", "300 a minute an address; a challenge lives 5 minutes", 50,
+    measure("stranger", "bio-web-option", limited("passkey challenges") + "; a challenge lives 5 minutes", 50,
             lambda n: api("POST", "/auth/login/bio-web-option", {"username": f"nobody{n}"}))
-    measure("stranger", "contact: 5,000 characters", "20 an hour an address, 1,000 a day in all", 20,
+    measure("stranger", "contact: 5,000 characters", limited("messages of the contact form"), 20,
             lambda n: api("POST", "/public/contact", {"name": "x" * 100, "email": "a@example.com", "message": "ö" * 5000}))
     measure("stranger", "check-username, verify/{code}, public/*, docs: reads", "reading threads, queue 1,024, 2 s", 100,
             lambda n: api("GET", "/openapi.json"))
@@ -151,35 +176,35 @@ def main():
 
     # A member
     flight = {"entry_date": int(time.time()) - 60, "time": "10", "comment": "\U0001f600" * 1000}
-    measure("member", "time and skill entries: a comment of 4 kB", "10,000 changes a day; 50,000 entries, 1,000 while unconfirmed", 200,
+    measure("member", "time and skill entries: a comment of 4 kB", limited(CHANGES) + "; 50,000 entries, 1,000 while unconfirmed", 200,
             lambda n: api("POST", "/account/logbook/time/", flight, own))
-    measure("member", "the same with an Idempotency-Key", "as above; kept 24 h", 100,
+    measure("member", "the same with an Idempotency-Key", limited("outcomes kept under idempotency keys", "kilobytes of these outcomes") + "; kept 24 h", 100,
             lambda n: api("POST", "/account/logbook/time/", flight, {**own, "idempotency-key": f"k{time.time_ns()}"}))
     measure("member", "lists and exports: export, print, time, skills",
-            "5,000 rows an answer; exports and prints on their own two threads, one drawn at a time, 120 an hour", 5,
+            limited("pictures and documents") + "; 5,000 rows an answer; exports and prints on their own two threads, one drawn at a time", 5,
             lambda n: api("GET", f"/account/logbook/print/{me}", headers=own))
     measure("member", "export (CSV)", "as above, by rows and bytes", 10, lambda n: api("GET", f"/account/logbook/export/{me}", headers=own))
     measure("member", "progression (SVG)", "the catalogue", 20, lambda n: api("GET", f"/account/logbook/progression/{me}", headers=own))
     for name, kind, picture in pictures.ALL:
         measure("member", f"media: {name}",
-                "5 MiB, 16 million pixels, 48 MiB decoded and 64 MiB at work by its head; one at a time; 120 an hour; 32 MiB of large bodies at once", 3,
+                "5 MiB, 16 million pixels, 48 MiB decoded and 64 MiB at work by its head; one at a time; 32 MiB of large bodies at once; " + limited("pictures and documents"), 3,
                 lambda n: api("POST", "/account/profile/media", picture(), {**own, "content-type": kind}))
-    measure("member", "change-password: a wrong current one", "misses of the account; 10,000 changes a day", 4,
+    measure("member", "change-password: a wrong current one", limited(*MISSES, CHANGES), 4,
             lambda n: api("PUT", "/account/profile/change-password", {"password": DEAR_PASSWORD,
                 "password_confirm": DEAR_PASSWORD, "current_password": "wrong"}, other))
-    measure("member", "send-verification-passcode by SMS", "5 an hour, 10 a day; own country; 200 a day in all", 8,
+    measure("member", "send-verification-passcode by SMS", limited(*MESSAGES) + "; own country", 8,
             lambda n: api("POST", "/account/profile/send-verification-passcode", {"country": "41", "phone": f"7912345{n:02}"}, own))
 
     # A partner
     def token(n):
         raw, headers = signed({"member_id": 900_000 + n, "member_pin": "000000"})
         return send("POST", "/api/external/partner-metrics/op/generate-token", raw, headers)[0]
-    measure("partner", "generate-token: a wrong PIN", "6,000 a minute by its terms; 31 wrong PINs pause it for 15 minutes", 30, token)
+    measure("partner", "generate-token: a wrong PIN", limited("requests", "wrong PINs over all members", "wrong PINs of one member in a row"), 30, token)
     measure("partner", "generate-token while paused", "nothing is looked up or written", 100, lambda n: token(100 + n))
     def record(n):
         raw, headers = signed({"email": f"cost{time.time_ns()}@example.com"})
         return send("POST", "/api/external/partner-metrics/op", raw, headers)[0]
-    measure("partner", "op: a new record", "6,000 a minute by its terms", 100, record)
+    measure("partner", "op: a new record", limited("requests", "records of customers"), 100, record)
 
     # A clerk
     page = lambda path: send("GET", path, headers=desk)[0]

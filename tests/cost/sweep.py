@@ -7,7 +7,7 @@ import re
 import sys
 import urllib.parse
 
-from measure import ADDRESS, FACTS, clerk, cpu_ms, counts, peak_mib, PID, send, session, signed
+from measure import ADDRESS, CHANGES, FACTS, MISSES, clerk, counts, cpu_ms, limited, peak_mib, PID, send, session, signed
 import time
 
 TIMES = 10
@@ -16,29 +16,42 @@ ORIGIN = {"origin": f"http://{ADDRESS}"}
 FILLING = "x" * 60_000
 DRAWN = ("/print/", "/export/", "get-certificate", "profile/media", "/photo", "bookings.csv", "members.csv", "/kiosk/certificates")
 HASHED = ("/auth/login", "/totp", "/signup", "recover-password", "change-password", "/desk/sign-in", "/sign")
+OPEN = {"bio-web": "passkey challenges", "sign-in/passkey": "passkey challenges", "contact": "messages of the contact form",
+    "recover": "requests about a lost password or username", "email": "confirmation links used or renewed",
+    "confirm": "confirmation links used or renewed", "pair": "wrong pairing codes"}
 # What ends the session, cookie or key that the next row needs comes last.
 ENDS = ("logout", "sign-out", "/sessions", "change-password", "/ban", "/kiosk/leave", "rotate", "revoke", "users/{")
+
+
+def of_open(path):
+    """What limits a caller without credentials at this path; the last are counted by a change that a link makes."""
+    for part, what in OPEN.items():
+        if part in path:
+            return [what]
+    return ["requests that may send a message", "outcomes kept under idempotency keys"]
 
 
 def bound(row):
     path, caller, reads = row["path"], row["caller"], row["method"] == "GET"
     if any(part in path for part in DRAWN):
-        return "two threads and one drawer at low priority; 120 documents an hour a member; 5 MiB a picture, 64 KiB else"
+        return limited("pictures and documents") + "; two threads and one drawer at low priority; 5 MiB a picture, 64 KiB else"
     if caller in ("open", "page") and any(part in path for part in HASHED) and "bio-web" not in path and not reads:
-        return "two hash threads at low priority, queue 512, 8 s; misses per account, device and address"
+        return limited(*MISSES) + "; two hash threads at low priority, queue 512, 8 s"
     if "partner" in caller:
-        return "6,000 a minute by its terms; 64 KiB; 31 wrong PINs pause it"
+        return limited("requests", "records of customers", "wrong PINs over all members") + "; 64 KiB"
     if "webhook" in path or "deletion" in path:
-        return "256 KiB; the signature is judged first; each event once"
+        return limited("callbacks") + "; 256 KiB; the signature is judged first; each event once"
     if caller in ("open", "page"):
-        return "reading threads, queue 1,024, 2 s" if reads else "64 KiB; so many an hour an address; 2 s in the queue"
+        return "reading threads, queue 1,024, 2 s" if reads else f"64 KiB; 2 s in the queue; {limited(*of_open(path))}"
     if reads:
         return "reading threads, queue 1,024, 2 s; 5,000 rows an answer; a statement ends after 2 s"
-    if "desk" in path or caller == "staff":
-        return "10,000 changes a day; 64 KiB, a pasted request 256 KiB; one writer, 2 s in its queue"
+    if caller == "staff":
+        return limited("requests for the staff of the API") + "; 64 KiB"
+    if "desk" in path:
+        return limited(CHANGES) + "; 64 KiB, a pasted request 256 KiB; one writer, 2 s in its queue"
     if "kiosk" in path:
-        return "a paired kiosk; five misses of an account, then up to five minutes; 64 KiB"
-    return "10,000 changes a day; 64 KiB; rows by the member's quotas"
+        return limited("forms and taps before sign-in", "cards read", "wrong PINs of one member") + "; 64 KiB"
+    return limited(CHANGES) + "; 64 KiB; rows by the member's quotas"
 
 
 def kiosk(desk, own, me):

@@ -85,10 +85,11 @@ pub(crate) fn username(site: &Site, call: &Call) -> Answer {
         let (channel, usage) = (Channel::Email, Use::RecoverUsername);
         return recovery::send_passcode(site, call, &address, account.as_ref(), channel, usage, &sent);
     };
-    let Attempt::For(accounts) = sign_in::admit(site, call, &address, account.into_iter().collect())? else {
-        return Ok(no_username(call));
-    };
     site.once(call, |tx| {
+        let Attempt::For(accounts) = sign_in::admit_within(site, call, tx, &address, account.into_iter().collect())?
+        else {
+            return Ok(no_username(call));
+        };
         if let Some(account) = accounts.first().filter(|account| !account.banned)
             && recovery::take_passcode(site, tx, account.member_id, Use::RecoverUsername, &code)?
         {

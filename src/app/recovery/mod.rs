@@ -224,6 +224,10 @@ fn set_password(
     let password_hash = site.hash(&proof.password);
     let recovered = Cell::new(None);
     let answer = site.once(call, |tx| {
+        let Attempt::For(accounts) = sign_in::admit_within(site, call, tx, name, accounts)? else {
+            return render(Outcome::Wrong);
+        };
+        let account = accounts.first();
         if let Some(account) = account.filter(|account| !account.banned && answered) {
             if take_passcode(site, tx, account.member_id, Use::RecoverPassword, &proof.passcode)? {
                 // A failure rolls the transaction back, so the passcode stays valid for a stronger password.

@@ -25,9 +25,16 @@ impl Size {
 }
 
 /// The buckets of all callers. A restart empties the map, so every caller then begins with a full bucket.
-#[derive(Default)]
 pub struct RateLimiter {
     buckets: Mutex<HashMap<Key, Bucket>>,
+    /// What one request takes.
+    cost: i64,
+}
+
+impl Default for RateLimiter {
+    fn default() -> RateLimiter {
+        RateLimiter { buckets: Mutex::default(), cost: 1 }
+    }
 }
 
 struct Bucket {
@@ -50,6 +57,12 @@ impl Bucket {
 }
 
 impl RateLimiter {
+    /// Counts each request as so many, so that a test sees the end of a great limit.
+    #[cfg(debug_assertions)]
+    pub fn costing(cost: i64) -> RateLimiter {
+        RateLimiter { cost, ..RateLimiter::default() }
+    }
+
     /// How many requests the caller may send now, and the seconds until it may send all of its limit again. `None`: the caller
     /// was not counted yet.
     pub(super) fn find_left(&self, caller: Key) -> Option<(i64, u64)> {
@@ -66,7 +79,7 @@ impl RateLimiter {
     }
 
     fn take_at(&self, caller: Key, limit: Size, requests: i64, now: Instant) -> Result<(), Failure> {
-        let cost = requests as f64;
+        let cost = (requests * self.cost) as f64;
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= BUCKETS_MAX {
             make_room(&mut buckets, now);

@@ -1,8 +1,9 @@
 //! Sign-in by password.
 
-use crate::harness::{PASSWORD, Reply, Site};
+use crate::harness::{Caller, PASSWORD, Reply, Site};
 use http::Method;
 use serde_json::json;
+use std::sync::Barrier;
 use std::time::Duration;
 
 const WAYS: [&str; 2] = ["/auth/login", "/auth/login/silent"];
@@ -127,6 +128,31 @@ fn after_five_failed_attempts_even_the_right_password_is_delayed_also_after_a_re
     site.advance(Duration::from_secs(2));
     assert!(right(&site, "jane"), "the sixth miss costs two seconds");
     assert!(right(&site, "jane"));
+}
+
+#[test]
+fn of_attempts_at_once_no_more_are_read_than_one_after_another() {
+    let site = Site::open();
+    site.expects_faults();
+    site.member("jane");
+    let together = Barrier::new(64);
+    let count = |name: &str, password: &str, status: u16| {
+        let body = json!({"username": name, "password": password});
+        let callers: Vec<Caller> = (0..64).map(|_| site.stranger()).collect();
+        let attempt = |caller: &Caller| {
+            together.wait();
+            caller.ask_in_a_crowd(Method::POST, WAYS[0], &body).status
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = callers.iter().map(|caller| scope.spawn(|| attempt(caller))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).filter(|seen| *seen == status).count()
+        })
+    };
+    assert_eq!(count("jane", PASSWORD, 200), 64, "right ones wait for nobody");
+    for name in ["jane", "nobody"] {
+        assert_eq!(count(name, "not the password", 200), 5, "{name}");
+        delayed(&site, WAYS[0], name, PASSWORD);
+    }
 }
 
 #[test]

@@ -4,11 +4,13 @@ use super::DAY;
 use crate::harness::Site;
 use http::Method;
 use serde_json::{Value, json};
+use tunneldesk::auth::RateLimiter;
 use tunneldesk::auth::new_token;
 use tunneldesk::domain::role::Role;
 use tunneldesk::store::tables::{notices, sessions};
 
 const TIME: &str = "/account/logbook/time/";
+const HISTORY: &str = "/admin/reports/external/partner-metrics/history";
 
 fn flight(site: &Site) -> Value {
     json!({"entry_date": site.now() - 60, "time": "10"})
@@ -30,6 +32,21 @@ fn a_person_makes_so_many_changes_a_day_and_looks_as_often_as_wanted() {
     }
     mark.post(TIME, flight(&site)).ok();
     jane.ask(Method::POST, "/auth/logout").send().ok();
+}
+
+#[test]
+fn senders_of_callbacks_and_the_staff_of_the_api_have_a_pace_each() {
+    let site = Site::with_senders();
+    site.inside().set_state(RateLimiter::costing(2_000));
+    let (processor, sync, other) = (site.processor(), site.sync(), site.sync());
+    let event = |n: i32| json!({"id": format!("evt_{n}"), "object": "event", "type": "customer.created", "created": site.now(), "data": {"object": {}}});
+    (0..3).for_each(|n| drop(processor.post("/payment-webhook", event(n)).ok()));
+    assert!(processor.post("/payment-webhook", event(3)).refused(429).header("retry-after").is_some());
+    let mail = json!({"mail_events": []});
+    site.mail_provider().post("/mail-webhook", mail).ok();
+    (0..30).for_each(|_| drop(sync.post(HISTORY, json!({})).ok()));
+    assert!(sync.post(HISTORY, json!({})).refused(429).header("retry-after").is_some());
+    other.post(HISTORY, json!({})).ok();
 }
 
 #[test]
