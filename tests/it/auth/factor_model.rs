@@ -1,12 +1,11 @@
-//! A thousand random sequences of the second factor's operations, each answer compared with a model of the rules: no
+//! Random sequences of the second factor's operations, each answer compared with a model of the rules: no
 //! session opens without the required proof, and with it a session always opens.
 
-use crate::harness::{Authenticator, Caller, PASSWORD, Reply, Site};
+use crate::harness::{Authenticator, Caller, PASSWORD, Reply, Site, amount};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-const SEQUENCES: u64 = 1_000;
 const THREADS: u64 = 4;
 const STEP: i64 = 30;
 
@@ -386,14 +385,14 @@ fn one_sequence(site: &Site, seed: u64) {
 }
 
 #[test]
-fn a_thousand_random_sequences_reach_no_session_without_every_required_proof() {
+fn random_sequences_reach_no_session_without_every_required_proof() {
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
             scope.spawn(move || {
                 // Each sequence has a site of its own, because it moves the clock.
                 let site = Site::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
                 site.hash_small();
-                (thread..SEQUENCES).step_by(THREADS as usize).for_each(|seed| one_sequence(&site, seed));
+                (thread..amount(400, 1_000)).step_by(THREADS as usize).for_each(|seed| one_sequence(&site, seed));
             });
         }
     });

@@ -165,7 +165,7 @@ fn one_of_three_hundred_arrivals_is_checked_in_by_slash_name_and_enter() {
     assert!(lines >= 14, "{lines} arrivals are on the counter's screen");
     let weight = browser.run("return performance.getEntriesByType('navigation')[0].transferSize", json!([]));
     assert!(weight.as_u64().unwrap() < 90_000, "three hundred arrivals weigh {weight}");
-    super::pages::keep("today-300-screen-light", &browser.picture());
+    super::pages::keep("today-300-screen-light", &browser);
 
     let started = std::time::Instant::now();
     browser.press("/");

@@ -1,8 +1,9 @@
-//! Every page in a real Chromium, on a desktop and a phone, light and dark. Screenshots are stored in `target/screens/`; axe-core
-//! finds no violation, nothing is loaded from other origins, no layout shifts, and pages are small.
+//! Every page in a real Chromium, on a desktop and a phone, light and dark: axe-core finds no violation, nothing is loaded from
+//! other origins, no layout shifts, and pages are small. The suite judges a page light in one size and dark in the other, by turns;
+//! `tests/deep` judges all four and stores their pictures in `target/screens/`.
 
 use super::{behind_the_counter, day};
-use crate::harness::{Browser, PASSWORD, Site};
+use crate::harness::{Browser, PASSWORD, Site, is_deep};
 use base64::Engine;
 use serde_json::json;
 use std::path::PathBuf;
@@ -277,19 +278,26 @@ fn every_mail_is_accessible_and_small() {
         let page = base64::engine::general_purpose::STANDARD.encode(&letter.html);
         browser.go(&format!("data:text/html;base64,{page}"));
         assert!(browser.text().contains(context.site), "{name}");
-        for (screen, width, height) in SCREENS {
-            for dark in [false, true] {
-                browser.resize(width, height, dark);
-                let what = format!("mail-{name}-{screen}-{}", if dark { "dark" } else { "light" });
-                keep(&what, &browser.picture());
-                let unclear = browser.violations().into_iter().filter(|one| one.starts_with("color-contrast"));
-                assert_eq!(unclear.collect::<Vec<_>>(), [""; 0], "{what}");
-                let overflow =
-                    browser.run("return document.documentElement.scrollWidth - arguments[0]", json!([width]));
-                assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
-            }
+        for (what, width, height, dark) in variants(&format!("mail-{name}"), &SCREENS) {
+            browser.resize(width, height, dark);
+            keep(&what, &browser);
+            let unclear = browser.violations().into_iter().filter(|one| one.starts_with("color-contrast"));
+            assert_eq!(unclear.collect::<Vec<_>>(), [""; 0], "{what}");
+            let overflow = browser.run("return document.documentElement.scrollWidth - arguments[0]", json!([width]));
+            assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
         }
     }
+}
+
+/// The sizes and schemes in which a page is judged: each size with whether it is dark, and each scheme, once at least.
+pub fn variants<'a>(name: &str, screens: &'a [(&'a str, u32, u32)]) -> Vec<(String, u32, u32, bool)> {
+    let turn = name.bytes().map(usize::from).sum::<usize>();
+    let both = screens.iter().enumerate().flat_map(|(nth, screen)| [false, true].map(|dark| (nth, screen, dark)));
+    both.filter(|(nth, _, dark)| is_deep() || (turn + nth + usize::from(*dark)).is_multiple_of(2))
+        .map(|(_, (screen, width, height), dark)| {
+            (format!("{name}-{screen}-{}", if dark { "dark" } else { "light" }), *width, *height, dark)
+        })
+        .collect()
 }
 
 fn look(site: &Site, browser: &Browser, page: &Page) {
@@ -308,16 +316,12 @@ fn look(site: &Site, browser: &Browser, page: &Page) {
 
 /// Checks the open page in every size and both colour schemes.
 fn judge(browser: &Browser, name: &str) {
-    for (screen, width, height) in SCREENS {
-        for dark in [false, true] {
-            browser.resize(width, height, dark);
-            let scheme = if dark { "dark" } else { "light" };
-            let what = format!("{name}-{screen}-{scheme}");
-            keep(&what, &browser.picture());
-            assert_eq!(browser.violations(), [""; 0], "{what}");
-            let overflow = browser.run("return document.documentElement.scrollWidth - arguments[0]", json!([width]));
-            assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
-        }
+    for (what, width, height, dark) in variants(name, &SCREENS) {
+        browser.resize(width, height, dark);
+        keep(&what, browser);
+        assert_eq!(browser.violations(), [""; 0], "{what}");
+        let overflow = browser.run("return document.documentElement.scrollWidth - arguments[0]", json!([width]));
+        assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
     }
     let bytes = "return performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
                  .reduce((sum, one) => sum + (one.transferSize || one.encodedBodySize), 0)";
@@ -327,8 +331,12 @@ fn judge(browser: &Browser, name: &str) {
     assert_eq!(browser.run(elsewhere, json!([])), json!([]), "{name} loads from elsewhere");
 }
 
-pub fn keep(name: &str, picture: &[u8]) {
+/// Stores a picture of the page, where `tests/deep` runs.
+pub fn keep(name: &str, browser: &Browser) {
+    if !is_deep() {
+        return;
+    }
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/screens");
     std::fs::create_dir_all(&dir).unwrap();
-    std::fs::write(dir.join(format!("{name}.png")), picture).unwrap();
+    std::fs::write(dir.join(format!("{name}.png")), browser.picture()).unwrap();
 }

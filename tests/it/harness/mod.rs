@@ -26,3 +26,13 @@ pub use reply::{Reply, sheets};
 pub use site::{Site, hold};
 pub use states::Passcode;
 pub use wire::Wire;
+
+/// The first amount in the suite, the second in `tests/deep`, which takes every variant and more sequences.
+pub fn amount<T>(suite: T, deep: T) -> T {
+    if is_deep() { deep } else { suite }
+}
+
+/// Whether `tests/deep` runs, and not the suite.
+pub fn is_deep() -> bool {
+    std::env::var_os("TUNNELDESK_DEEP").is_some_and(|wanted| !wanted.is_empty())
+}
