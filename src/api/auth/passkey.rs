@@ -9,7 +9,7 @@ use crate::http::Answer;
 use crate::http::body::Undescribed;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Id, Line, Lines, Name, Named, Whole};
+use crate::http::field_types::{Flag, Id, Line, Lines, Name, Named, Whole};
 use crate::http::fields::Fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
@@ -24,7 +24,7 @@ const PAPER_CHARS_MAX: usize = 4_000;
 
 crate::body! {
     pub(crate) struct PasskeyQuestion {
-        /// Required without a session.
+        /// Required without a session, unless `discoverable` is true.
         username: Option<Line<254>>,
         /// The client's own number of the device.
         device_id: Option<Whole>,
@@ -37,6 +37,9 @@ crate::body! {
         /// Ours, without a session: the only purpose of the response. `sign_in` (the default) is for `bio-web-verify`; `desk`,
         /// `kiosk`, `sign_entry` and `sign_paper` are for the site's own pages.
         purpose: Option<Name<Purpose>>,
+        /// Ours, without a session: the options name no passkeys, and any passkey that the authenticator has for this site may
+        /// answer, so that nobody types a `username`. Ignored with `sign_entry` and `sign_paper`, whose signer is named.
+        discoverable: Option<Flag>,
     }
 }
 
@@ -88,7 +91,6 @@ pub(crate) fn options(site: &Site, call: &Call) -> Answer {
 }
 
 fn to_sign_in(site: &Site, call: &Call, mut fields: Fields) -> Answer {
-    fields.demand("username");
     fields.ignore(&["name"]);
     let mut body = call.parse_body_from::<PasskeyQuestion>(fields);
     if let (Some(Some(Purpose::SignEntry)), Some(None) | None) = (body.read.purpose, body.read.entry_id) {
@@ -96,6 +98,11 @@ fn to_sign_in(site: &Site, call: &Call, mut fields: Fields) -> Answer {
     }
     if let (Some(Some(Purpose::SignDocument)), Some(None) | None) = (body.read.purpose, &body.read.paper) {
         body.fields.refuse("purpose", Text::new("passkey.paper_missing"));
+    }
+    let signing = matches!(body.read.purpose, Some(Some(Purpose::SignEntry | Purpose::SignDocument)));
+    let anybody = !signing && matches!(body.read.discoverable, Some(Some(true)));
+    if !anybody {
+        body.fields.demand("username");
     }
     let PasskeyQuestion { username, purpose, entry_id, paper, .. } = body.finish()?;
     let intent = match (purpose, entry_id) {
@@ -106,11 +113,15 @@ fn to_sign_in(site: &Site, call: &Call, mut fields: Fields) -> Answer {
         (Some(Purpose::SignIn | Purpose::SignEntry) | None, _) => Intent::SignIn,
     };
     let party = admit(site, call)?;
-    ask(site, call, &ceremony::start_sign_in(site, &party, &username.unwrap_or_default(), intent)?)
+    let options = match username.filter(|_| !anybody) {
+        Some(username) => ceremony::start_sign_in(site, &party, &username, intent)?,
+        None => ceremony::start_discoverable_sign_in(site, &party, intent)?,
+    };
+    ask(site, call, &options)
 }
 
 fn to_register(site: &Site, call: &Call, mut fields: Fields, member: &Member) -> Answer {
-    fields.ignore(&["entry_id", "paper", "purpose"]);
+    fields.ignore(&["entry_id", "paper", "purpose", "discoverable"]);
     let PasskeyQuestion { device_id, name, .. } = call.parse_body_from(fields).finish()?;
     member.check_proven(site.now())?;
     let party = admit(site, call)?;

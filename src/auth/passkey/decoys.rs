@@ -9,6 +9,11 @@ use serde_json::{Value, json};
 /// Lengths of credential ids in bytes, as common authenticators make them: Windows, Apple and Android, password managers,
 /// security keys. With one length for all decoys, any other length would betray a real passkey.
 const LENGTHS: [usize; 8] = [32, 32, 32, 20, 20, 16, 16, 64];
+/// What authenticators say of their transports, in the order in which they are kept. Passkeys from before they were kept have
+/// none.
+const DEVICES: &[Option<&[&str]>] = &[Some(&["internal"]), Some(&["hybrid", "internal"]), None];
+const SECURITY_KEYS: &[Option<&[&str]>] = &[Some(&["usb"]), Some(&["nfc", "usb"]), None];
+const SECURITY_KEY_LENGTH: usize = 64;
 /// Typical numbers of passkeys of one member.
 const COUNTS: [usize; 8] = [1, 1, 1, 1, 1, 2, 2, 3];
 /// A public key whose private key was discarded; its signatures would be refused anyway.
@@ -24,19 +29,26 @@ pub(super) fn public_keys(keys: &Keys, rp_id: &str, name: &str) -> Vec<String> {
     let one = |n: usize| {
         let length = LENGTHS[usize::from(choice[n]) % LENGTHS.len()];
         let long = [bytes(2 * n as u8), bytes(2 * n as u8 + 1)].concat();
-        public_key(&long[..length]).to_string()
+        let common = if length == SECURITY_KEY_LENGTH { SECURITY_KEYS } else { DEVICES };
+        let transports = common[usize::from(choice[choice.len() - n]) % common.len()];
+        public_key(&long[..length], transports).to_string()
     };
     (1..=count).map(one).collect()
 }
 
-fn public_key(credential_id: &[u8]) -> Value {
+/// A passkey with this id that nobody has, in the stored form of real ones.
+pub(super) fn with_id(credential_id: &[u8]) -> String {
+    public_key(credential_id, None).to_string()
+}
+
+fn public_key(credential_id: &[u8], transports: Option<&[&str]>) -> Value {
     let cred_id = URL_SAFE_NO_PAD.encode(credential_id);
     let key = json!({ "EC_EC2": { "curve": "SECP256R1", "x": DECOY_X, "y": DECOY_Y } });
     let extensions = json!({
         "cred_protect": "Ignored", "hmac_create_secret": "NotRequested", "appid": "NotRequested", "cred_props": "Ignored",
     });
     json!({ "cred": {
-        "cred_id": cred_id, "cred": { "type_": "ES256", "key": key }, "counter": 0, "transports": null,
+        "cred_id": cred_id, "cred": { "type_": "ES256", "key": key }, "counter": 0, "transports": transports,
         "user_verified": true, "backup_eligible": false, "backup_state": false, "registration_policy": "required",
         "extensions": extensions, "attestation": { "data": "None", "metadata": "None" }, "attestation_format": "none",
     } })

@@ -22,9 +22,12 @@ use crate::store::tables::passkeys::{self, Challenge, ChallengeHash, Kind, NOBOD
 use crate::store::tables::sessions::TokenHash;
 use crate::store::tables::{members, tunnels};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use webauthn_rs::prelude::{CredentialID, Passkey, PasskeyAuthentication, PasskeyRegistration, Uuid};
+use webauthn_rs::prelude::{
+    CreationChallengeResponse, CredentialID, DiscoverableAuthentication, Passkey, PasskeyAuthentication,
+    PasskeyRegistration, RequestChallengeResponse, Uuid,
+};
 
 /// The member whose row is read in place of an unknown name's, so that both take the same time.
 const STAND_IN: i64 = 1;
@@ -61,7 +64,19 @@ struct SignInState {
     /// A challenge from before there were intents is for a sign-in.
     #[serde(default)]
     intent: Intent,
-    state: PasskeyAuthentication,
+    #[serde(flatten)]
+    expected: Expected,
+}
+
+/// Whose passkey may respond to the challenge of a sign-in.
+#[derive(Serialize, Deserialize)]
+enum Expected {
+    /// That of the account that was named.
+    #[serde(rename = "state")]
+    Named(PasskeyAuthentication),
+    /// Any passkey of the site. The response says whose it is.
+    #[serde(rename = "discoverable")]
+    Anybody(DiscoverableAuthentication),
 }
 
 /// The sealed state of a registration between challenge and answer.
@@ -110,12 +125,33 @@ pub(crate) fn start_sign_in(
     })?;
     let decoys = decoys::public_keys(&site.keys, &party.id, name);
     let (member_id, texts) = if own.is_empty() { (NOBODY, decoys) } else { (member_id, own) };
-    let (mut options, state) = party
+    let (options, state) = party
         .webauthn(&party.id)?
         .start_passkey_authentication(&passkeys_from(&texts)?)
         .map_err(|e| Failure::broken().because(e))?;
-    // The transports of an authenticator are left out, because decoys could not imitate them plausibly.
-    options.public_key.allow_credentials.iter_mut().for_each(|one| one.transports = None);
+    sign_in_options(site, party, member_id, &options, intent, Expected::Named(state))
+}
+
+/// The options for a sign-in by any passkey that the authenticator has for this site: nobody is named.
+pub(crate) fn start_discoverable_sign_in(
+    site: &Site,
+    party: &RelyingParty,
+    intent: Intent,
+) -> Result<CeremonyOptions, Failure> {
+    let started = party.webauthn(&party.id)?.start_discoverable_authentication();
+    let (mut options, state) = started.map_err(|e| Failure::broken().because(e))?;
+    options.public_key.extensions = None;
+    sign_in_options(site, party, NOBODY, &options, intent, Expected::Anybody(state))
+}
+
+fn sign_in_options(
+    site: &Site,
+    party: &RelyingParty,
+    member_id: i64,
+    options: &RequestChallengeResponse,
+    intent: Intent,
+    expected: Expected,
+) -> Result<CeremonyOptions, Failure> {
     let hash = challenge_hash(site, &options.public_key.challenge);
     Ok(CeremonyOptions {
         hash,
@@ -124,7 +160,7 @@ pub(crate) fn start_sign_in(
             kind: Kind::SignIn,
             member_id,
             session_hash: None,
-            sealed: seal(site, &hash, member_id, &SignInState { rp_id: party.id.clone(), intent, state })?,
+            sealed: seal(site, &hash, member_id, &SignInState { rp_id: party.id.clone(), intent, expected })?,
         },
     })
 }
@@ -148,10 +184,11 @@ pub(crate) fn start_registration(
     }
     let known: Vec<CredentialID> = passkeys_from(&known)?.iter().map(|passkey| passkey.cred_id().clone()).collect();
     let handle = user_handle(site, member_id);
-    let (options, state) = party
+    let (mut options, state) = party
         .webauthn(shown.as_deref().unwrap_or(&party.id))?
         .start_passkey_registration(handle, &profile.username, &profile.screen_name, Some(known))
         .map_err(|e| Failure::broken().because(e))?;
+    prefer_discoverable(&mut options)?;
     let hash = challenge_hash(site, &options.public_key.challenge);
     Ok(CeremonyOptions {
         hash,
@@ -163,6 +200,16 @@ pub(crate) fn start_registration(
             sealed: seal(site, &hash, member_id, &RegistrationState { rp_id: party.id.clone(), state, label })?,
         },
     })
+}
+
+/// Asks the authenticator for a passkey that it finds by itself, without a username. One that cannot keep such passkeys makes
+/// one of the other kind. The library knows only required and discouraged.
+fn prefer_discoverable(options: &mut CreationChallengeResponse) -> Result<(), Failure> {
+    let selection = options.public_key.authenticator_selection.as_mut();
+    let selection = selection.ok_or_else(|| Failure::broken().because("registration options have no selection"))?;
+    let preferred = serde_json::from_value(json!("preferred")).map_err(|e| Failure::broken().because(e))?;
+    selection.resident_key = Some(preferred);
+    Ok(())
 }
 
 fn challenge_hash(site: &Site, challenge: &[u8]) -> ChallengeHash {

@@ -1,7 +1,10 @@
 //! A browser's response to a passkey challenge: parsing, and checking it against the challenge that it names.
 
 use super::relying_party::RelyingParty;
-use super::{Intent, Label, RegistrationState, SignInState, challenge_hash, place, user_handle};
+use super::{
+    Expected, Intent, Label, RegistrationState, SignInState, challenge_hash, decoys, passkey_from, place, to_json,
+    user_handle,
+};
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -9,9 +12,15 @@ use crate::store::tables::passkeys::{self, Challenge, ChallengeHash, Kind, NOBOD
 use crate::store::tables::sessions::TokenHash;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use webauthn_rs::prelude::{AuthenticationResult, Passkey, PublicKeyCredential, WebauthnError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use webauthn_rs::prelude::{
+    AuthenticationResult, Passkey, PublicKeyCredential, RegisterPublicKeyCredential, WebauthnError,
+};
+
+/// The transports that are kept of what an authenticator says of itself.
+const TRANSPORTS: [&str; 5] = ["ble", "hybrid", "internal", "nfc", "usb"];
 
 /// An authenticator's response to a challenge of ours. The response uses the challenge up, whether or not it proves
 /// anything.
@@ -119,14 +128,21 @@ fn sign_in(
         return Ok(Err("origin"));
     };
     let Ok(parsed) = serde_json::from_str::<PublicKeyCredential>(credential) else { return Ok(Err("form")) };
-    let checked = party.webauthn(&party.id)?.finish_passkey_authentication(&parsed, &stored.state);
+    let webauthn = party.webauthn(&party.id)?;
+    let handle = parsed.get_user_unique_id().filter(|handle| !handle.is_empty());
+    let (member_id, checked, handle_needed) = match stored.expected {
+        Expected::Named(state) => (challenge.member_id, webauthn.finish_passkey_authentication(&parsed, &state), false),
+        Expected::Anybody(state) => {
+            let (member_id, passkey) = find_or_decoy(site, &party, parsed.get_credential_id())?;
+            (member_id, webauthn.finish_discoverable_authentication_v2(&parsed, state, &passkey), true)
+        }
+    };
     // The first branch on decoys: up to here they cost the same time as passkeys.
-    if challenge.member_id == NOBODY {
+    if member_id == NOBODY {
         return Ok(Err("nobody's"));
     }
-    let member_id = challenge.member_id;
-    let handle = parsed.get_user_unique_id().filter(|handle| !handle.is_empty());
-    if handle.is_some_and(|handle| handle != user_handle(site, member_id).as_bytes()) {
+    // Where nobody was named, the authenticator says by the handle whose passkey it used.
+    if handle.map_or(handle_needed, |handle| handle != user_handle(site, member_id).as_bytes()) {
         return Ok(Err("owner"));
     }
     Ok(match checked {
@@ -137,6 +153,21 @@ fn sign_in(
         }
         Err(_) => Err("signature"),
     })
+}
+
+/// The passkey with this id, and its owner. Whether an id is a passkey's is not told by the time: in place of a missing one
+/// another row is read, and a signature is checked.
+fn find_or_decoy(site: &Site, party: &RelyingParty, credential_id: &[u8]) -> Result<(i64, Passkey), Failure> {
+    let found = site.store.read(|tx| {
+        let found = passkeys::find_public_key(tx, &party.id, credential_id)?;
+        if found.is_none() {
+            passkeys::find_any_public_key(tx)?;
+        }
+        Ok(found)
+    })?;
+    site.store.release();
+    let (member_id, text) = found.unwrap_or_else(|| (NOBODY, decoys::with_id(credential_id)));
+    Ok((member_id, passkey_from(&text)?))
 }
 
 fn registration(
@@ -150,13 +181,27 @@ fn registration(
     let Some(party) = RelyingParty::find(site, &stored.rp_id).filter(|party| client.comes_from(party)) else {
         return Ok(Err("origin"));
     };
-    let Ok(parsed) = serde_json::from_str(credential) else { return Ok(Err("form")) };
+    let Ok(parsed) = serde_json::from_str::<RegisterPublicKeyCredential>(credential) else { return Ok(Err("form")) };
     let Ok(passkey) = party.webauthn(&party.id)?.finish_passkey_registration(&parsed, &stored.state) else {
         return Ok(Err("attestation"));
     };
-    let (passkey, label) = (Box::new(passkey), stored.label);
+    let passkey = Box::new(with_transports(&passkey, &parsed.response.transports)?);
+    let label = stored.label;
     let member_id = challenge.member_id;
     Ok(Ok(Proof::Registration { member_id, session_hash, rp_id: party.id, passkey, label }))
+}
+
+/// The passkey with its transports, by which browsers find its authenticator. The library keeps only those that a
+/// manufacturer vouches for; a browser needs them as a hint.
+fn with_transports(passkey: &Passkey, said: &impl Serialize) -> Result<Passkey, Failure> {
+    let said = to_json(said)?;
+    let mut kept: Vec<&str> = said.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    kept.retain(|transport| TRANSPORTS.contains(transport));
+    kept.sort_unstable();
+    kept.dedup();
+    let mut stored = to_json(passkey)?;
+    stored["cred"]["transports"] = if kept.is_empty() { Value::Null } else { json!(kept) };
+    serde_json::from_value(stored).map_err(|e| Failure::broken().because(e))
 }
 
 fn unseal<T: DeserializeOwned>(site: &Site, hash: &ChallengeHash, challenge: &Challenge) -> Result<T, Failure> {

@@ -69,7 +69,8 @@ pub struct NewPasskey<'a> {
     pub device_id: Option<i64>,
 }
 
-/// The member number of a challenge that no passkey can answer: the username is unknown, or its member has no passkey.
+/// The member number of a challenge that is nobody's: the username is unknown, its member has no passkey, or any passkey may
+/// answer.
 pub(crate) const NOBODY: i64 = 0;
 
 named! {
@@ -85,7 +86,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Challenge {
         pub kind: Kind,
-        /// [`NOBODY`] where the username is unknown, or its member has no passkey for the host.
+        /// [`NOBODY`] where the username is unknown, its member has no passkey for the host, or any passkey may answer.
         pub member_id: i64,
         pub session_hash: Option<TokenHash>,
         pub sealed: Vec<u8>,
@@ -131,6 +132,13 @@ pub(crate) fn find(tx: &Read, member_id: i64, credential_id: &[u8]) -> Result<Op
         let public_key = tx.unbound(PUBLIC_KEY, &[member_id.into()], &found.public_key)?;
         Some(StoredPasskey { public_key, ..found })
     }))
+}
+
+/// The owner and the public key of the passkey with this id for this host name.
+pub(crate) fn find_public_key(tx: &Read, rp_id: &str, credential_id: &[u8]) -> Result<Option<(i64, String)>> {
+    let sql = sql!("SELECT member_id, public_key FROM passkeys WHERE credential_id = ?1 AND rp_id = ?2");
+    let found: Option<(i64, String)> = tx.find(sql, (credential_id, rp_id))?;
+    Ok(found.and_then(|(member_id, stored)| Some((member_id, tx.unbound(PUBLIC_KEY, &[member_id.into()], &stored)?))))
 }
 
 /// Adds a passkey; returns its number.

@@ -32,6 +32,8 @@ struct Page {
     /// Whether a form was sent after its session had ended: what was typed waits in the browser.
     lost: bool,
     demo: bool,
+    /// Whether browsers offer passkeys where this page came from.
+    passkeys: bool,
 }
 
 impl Page {
@@ -43,6 +45,7 @@ impl Page {
             problem: None,
             lost: false,
             demo: site.config.demo,
+            passkeys: ceremony::RelyingParty::of(site, call).is_ok(),
         })
     }
 

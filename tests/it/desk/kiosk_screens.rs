@@ -224,6 +224,10 @@ fn a_passkey_signs_in_at_a_kiosk_and_opens_no_other_session() {
         json!([]),
     );
     browser.wait("return location.pathname === '/kiosk/home'");
+    // The passkey tells whose it is.
+    browser.go(&format!("{}/kiosk/passkey", site.origin()));
+    browser.run("document.querySelector('#passkey button').click()", json!([]));
+    browser.wait("return location.pathname === '/kiosk/home'");
     assert_eq!(sessions(), before);
 }
 

@@ -27,16 +27,24 @@ const ANSWER: &str = r#"
     })().then(done, error => done(String(error)));
 "#;
 
-/// A browser whose authenticator has a passkey of each of these people.
+/// A browser whose authenticator has a passkey of each of these people, at the sign-in page. It does not offer passkeys by
+/// itself: a virtual authenticator takes such an offer without anybody.
 pub fn with_passkeys(site: &Site, people: &[&Caller]) -> Browser {
     let browser = Browser::open();
+    browser.prepare("PublicKeyCredential.isConditionalMediationAvailable = undefined");
+    keep_passkeys(site, &browser, people);
     browser.go(&format!("{}/desk/sign-in", site.origin()));
+    browser
+}
+
+/// Adds an authenticator with a passkey of each of these people to a browser, at a page without a sign-in.
+pub fn keep_passkeys(site: &Site, browser: &Browser, people: &[&Caller]) {
+    browser.go(&format!("{}/healthz", site.origin()));
     browser.add_authenticator(true);
     for who in people {
         let made = browser.order("/execute/async", json!({ "script": keyboard::MAKE, "args": [who.token()] }));
         assert_eq!(made, true, "{} has a passkey", who.name);
     }
-    browser
 }
 
 fn signed_by(site: &Site, entry: i64) -> (Option<i64>, String) {

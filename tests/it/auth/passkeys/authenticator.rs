@@ -22,6 +22,8 @@ pub struct Page {
     pub user_verified: bool,
     /// The relying party name that the authenticator signs for; `None`: the name in the options.
     pub rp_id: Option<String>,
+    /// How the authenticator says that it is reached.
+    pub transports: Value,
 }
 
 /// A passkey with its secret.
@@ -35,7 +37,13 @@ pub struct Key {
 
 impl Page {
     pub fn at(origin: &str) -> Page {
-        Page { origin: origin.to_owned(), client_data: json!({}), user_verified: true, rp_id: None }
+        Page {
+            origin: origin.to_owned(),
+            client_data: json!({}),
+            user_verified: true,
+            rp_id: None,
+            transports: json!(["internal"]),
+        }
     }
 
     /// `navigator.credentials.create`: a new passkey, and the credential as JSON text.
@@ -57,7 +65,7 @@ impl Page {
         let client = self.client_data("webauthn.create", options);
         let response = json!({
             "clientDataJSON": URL_SAFE_NO_PAD.encode(client), "attestationObject": URL_SAFE_NO_PAD.encode(attestation(&data)),
-            "transports": ["internal"],
+            "transports": self.transports,
         });
         credential(&key.id, &response)
     }
@@ -95,6 +103,16 @@ impl Page {
 }
 
 impl Key {
+    /// The same key, of which the authenticator says that it is another member's, or nobody's.
+    pub fn with_handle(&self, handle: &[u8]) -> Key {
+        Key { handle: handle.to_vec(), ..self.clone() }
+    }
+
+    /// The member's id that the authenticator keeps with the key.
+    pub fn handle(&self) -> &[u8] {
+        &self.handle
+    }
+
     /// A key with the same id and another secret, as made by an attacker who knows only the id.
     pub fn forged(&self) -> Key {
         Key { secret: new_secret(), ..self.clone() }

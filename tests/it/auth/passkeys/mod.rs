@@ -2,6 +2,7 @@
 
 mod authenticator;
 mod browser;
+mod discoverable;
 mod place;
 mod proof;
 mod states;
