@@ -2,6 +2,7 @@
 
 use crate::desk::Clerk;
 use crate::desk::kiosk::{code_on, enter, paired};
+use crate::desk::till::field;
 use crate::harness::{Caller, PASSWORD, Reply, Site, pictures, senders};
 use crate::world::World;
 use http::Method;
@@ -30,6 +31,7 @@ pub const MARKS: &[&str] = &[
     "446681800",
     "668 18 00",
     "drizzlewick",
+    "Drizzlewick",
 ];
 
 /// The site, the person, and others.
@@ -37,6 +39,8 @@ pub struct Cast {
     pub world: World,
     pub person: Caller,
     pub admin: Clerk,
+    /// Further accounts that were made of the person.
+    pub doubles: RefCell<Vec<i64>>,
     /// Deeds that were not taken.
     pub refused: RefCell<Vec<String>>,
 }
@@ -66,7 +70,12 @@ impl Cast {
         let profile = json!({ "username": USERNAME, "real_name": NAME, "screen_name": "Zaphodétte", "verify_password": PASSWORD,
             "tunnel": Site::TUNNEL_ID.to_string() });
         person.put("/account/profile/user", profile).ok();
-        Cast { world, person, admin, refused: RefCell::default() }
+        Cast { world, person, admin, doubles: RefCell::default(), refused: RefCell::default() }
+    }
+
+    /// The accounts that the person has.
+    pub fn accounts(&self) -> Vec<i64> {
+        [&[self.person.id][..], &self.doubles.borrow()].concat()
     }
 
     fn anew(&self) -> Caller {
@@ -90,7 +99,7 @@ impl Cast {
 
     /// Every deed. One that ends in a panic is noted as refused, so that the others are seen too.
     pub fn play(&self) {
-        let deeds: [(&str, Deed); 8] = [
+        let deeds: [(&str, Deed); 10] = [
             ("the desk", Cast::use_the_desk),
             ("the API", Cast::use_the_api),
             ("others", Cast::be_written_about),
@@ -99,6 +108,8 @@ impl Cast {
             ("the operator", Cast::be_operated),
             ("ways in", Cast::open_ways_in),
             ("the kiosk", Cast::use_the_kiosk),
+            ("lists", Cast::be_made_again),
+            ("what waits", Cast::leave_open),
         ];
         for (name, deed) in deeds {
             if std::panic::catch_unwind(AssertUnwindSafe(|| deed(self))).is_err() {
@@ -127,7 +138,7 @@ impl Cast {
     }
 
     /// What staff enters about the person, on the pages.
-    fn use_the_desk(&self) {
+    pub fn use_the_desk(&self) {
         let site = &self.world.site;
         let (card, text) = (format!("/desk/members/{}", self.person.id), self.about());
         self.post(&format!("{card}/card"), &[("card", "04A23F91")]);
@@ -229,8 +240,9 @@ impl Cast {
         self.look(&crate::desk::till::close(&self.admin, "0", "0", &text));
         let entry = json!({ "entry_date": site.now() - 60, "tunnel": Site::TUNNEL_ID, "time": 15, "comment": text });
         self.look(&mark.post("/account/logbook/time/", entry));
-        self.take_part_in(mark, &text);
+        // A request for a skill derives Mark's level anew, and who holds none has no flight time by a booking.
         self.be_removed(mark, &text);
+        self.take_part_in(mark, &text);
     }
 
     /// Staff decides about the answers of another member's waiver.
@@ -268,15 +280,14 @@ impl Cast {
     fn be_removed(&self, mark: &Caller, text: &str) {
         let site = &self.world.site;
         site.booking_token(&self.world.partner, mark);
-        let (booking, entry): (i64, Option<i64>) = site.change(|tx| {
-            let sql = "SELECT b.booking_id, e.entry_id FROM bookings b LEFT JOIN entries e USING (booking_id)
+        let (booking, entry): (i64, i64) = site.change(|tx| {
+            let sql = "SELECT b.booking_id, e.entry_id FROM bookings b JOIN entries e USING (booking_id)
                        WHERE b.member_id = ?1 ORDER BY b.booking_id DESC LIMIT 1";
             Ok(tx.get(sql, [mark.id])?)
         });
-        if let Some(entry) = entry {
-            let body = json!({ "entry_date": site.now(), "tunnel": Site::TUNNEL_ID.to_string(), "comment": text, "time": "30" });
-            self.look(&mark.put(&format!("/account/logbook/time/{entry}"), body));
-        }
+        let body =
+            json!({ "entry_date": site.now(), "tunnel": Site::TUNNEL_ID.to_string(), "comment": text, "time": "30" });
+        self.look(&mark.put(&format!("/account/logbook/time/{entry}"), body));
         self.post(&format!("/desk/bookings/{booking}/cancel"), &[]);
     }
 
@@ -335,5 +346,44 @@ impl Cast {
         self.world.passkey(&self.anew());
         site.booking_token(&self.world.partner, &self.anew());
         self.post(&format!("/desk/members/{}/waiver/phone", self.person.id), &[]);
+    }
+
+    /// Lists that name the person, and a form at the desk, each of which makes an account of its own.
+    fn be_made_again(&self) {
+        let (site, dir, text) = (&self.world.site, tempfile::tempdir().unwrap(), self.about());
+        let import = |kind: &str, headings: &str, row: &str| {
+            let path = dir.path().join(format!("{kind} of {FORMER}.csv"));
+            std::fs::write(&path, format!("{headings}\n{row}\n")).unwrap();
+            site.shell(&["import", kind, &path.to_string_lossy()]);
+        };
+        let row = format!("{USERNAME}-2,{FORMER},{NAME},zaphodette@example.net,{PHONE}");
+        import("members", "username,real_name,screen_name,email,phone", &row);
+        let row = format!("mark,time,2026-01-02,15,\"{text}\"");
+        import("logbook", "username,kind,entry_date,minutes,comment", &row);
+        let number = field(&self.admin.get("/desk/new-member").page(), "number");
+        let form = [
+            ("real_name", FORMER),
+            ("email", "zaphodette@example.org"),
+            ("dob", "1991-02-03"),
+            ("phone", PHONE),
+            ("language", "de"),
+            ("terms", "1"),
+            ("somebody_else", "1"),
+            ("number", &*number),
+        ];
+        self.post("/desk/new-member", &form);
+        let sql = "SELECT member_id FROM members WHERE email IN ('zaphodette@example.net', 'zaphodette@example.org')";
+        let doubles: Vec<i64> = site.change(|tx| Ok(tx.list(sql, [])?));
+        assert_eq!(doubles.len(), 2);
+        self.doubles.replace(doubles);
+    }
+
+    /// A link to the person's phone, and a signature that waits for the person's code: what the kiosk's PIN would have ended.
+    fn leave_open(&self) {
+        self.post(&format!("/desk/members/{}/waiver/phone", self.person.id), &[]);
+        let sql = "SELECT max(entry_id) FROM entries WHERE kind = 'skill' AND status = 'pending'";
+        let entry: i64 = self.world.site.change(|tx| Ok(tx.get(sql, [])?));
+        let denial = [("reason", "not yet"), ("username", USERNAME), ("password", PASSWORD)];
+        self.post(&format!("/desk/sign-offs/{entry}/deny"), &denial);
     }
 }
