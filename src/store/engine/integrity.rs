@@ -8,7 +8,7 @@
 use super::connection::open_writer;
 use super::reader::{READ_TIME_MAX, Readers};
 use super::repair::{self, Finding};
-use super::{alarm, data_dir, scrub, wal_mark, wal_match};
+use super::{alarm, data_dir, page_checksums, scrub, wal_mark, wal_match};
 use crate::clock::Clock;
 use crate::http::failure::{Failure, is_of_bad_page};
 use crate::store::{Condition, Store};
@@ -44,28 +44,17 @@ pub(crate) enum Verdict {
 /// one line that says what to do.
 pub(crate) fn recover(path: &Path) -> Result<(), String> {
     let dir = path.parent().unwrap_or(path);
-    wal_mark::flips::correct(path);
     wal_match::check_time(path)?;
     wal_mark::report_loss(path);
-    let accept_change = |change: &str| {
+    // Where the database cannot be read, `check_file` reports it.
+    let change = scrub::take_change(path).ok().flatten();
+    if let Some(change) = &change {
         alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), change);
         _ = crate::files::write(&data_dir::damage_marker(dir), "");
-        check_file(path, &Readers::of(path))?;
-        tracing::error!(cause = change, "the file is not what this program left; the doctor says what to do");
-        Ok(())
-    };
-    let check = || check_file(path, &Readers::of(path));
-    let check_corrected = |refusal: String| match scrub::flips::correct_closed(path) {
-        Ok(true) => check(),
-        _ => Err(refusal),
-    };
-    // Where the database cannot be read, `check_file` reports it.
-    match scrub::take_change(path) {
-        Ok(Some(change)) => accept_change(&change)?,
-        _ => check().or_else(check_corrected).or_else(|refusal| match scrub::take_change_beside_log(path) {
-            Ok(Some(change)) => accept_change(&change),
-            _ => Err(refusal),
-        })?,
+    }
+    check_file(path, &Readers::of(path))?;
+    if let Some(cause) = change {
+        tracing::error!(cause, "the file is not what this program left; the doctor says what to do");
     }
     wal_mark::clear(path);
     // A flush that failed may have left pages of the WAL in the kernel's memory alone. After this checkpoint every page
@@ -132,9 +121,14 @@ fn damaged(path: &Path, what: &str) -> String {
         return wal_match::refusal(path);
     }
     let what: String = what.chars().take(MESSAGE_CHARS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
+    // With its log beside it, a copy that somebody put here is not told from damage.
+    let copied = match what == BAD_PAGE && !wal_match::wal_is_empty(path) {
+        true => format!("; if you put a copy of a site here, remove {}", page_checksums::beside(path).display()),
+        false => String::new(),
+    };
     format!(
         "{} is damaged ({what}); `tunneldesk restore --dry-run` says how much a backup has of it: put a backup in its place \
-         with `tunneldesk restore`",
+         with `tunneldesk restore`{copied}",
         path.display()
     )
 }

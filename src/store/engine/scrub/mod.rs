@@ -4,7 +4,7 @@
 use super::checked_file::Handle;
 use super::connection::open_checked;
 use super::page_checksums::{self, PAGE_BYTES, PageChecksums, Part};
-use super::{wal_mark, wal_match};
+use super::wal_match;
 use crate::store::Store;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -133,28 +133,6 @@ pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
         [page] => Some(format!("page {page} is not what this program wrote")),
         [page, others @ ..] => Some(format!("page {page} and {} more are not what this program wrote", others.len())),
     })
-}
-
-/// Like [`take_change`] for an unreadable database whose WAL is not empty: a copy of the site, with its WAL, may have
-/// been put in this one's place by hand. After a crash each page that does not match its checksum is in the WAL, and a
-/// disk flips single bits; where more than that has changed, all changes are accepted.
-pub(super) fn take_change_beside_log(path: &Path) -> rusqlite::Result<Option<String>> {
-    if !page_checksums::beside(path).exists() || wal_match::wal_is_empty(path) {
-        return Ok(None);
-    }
-    let conn = open_unread(path)?;
-    let Some(database) = Handle::of(&conn, Part::Database) else { return Ok(None) };
-    let (checksums, in_wal) = (database.checksums(), wal_mark::pages_in_wal(path));
-    let mut page = [0; PAGE_BYTES];
-    let changes: Vec<Change> = (0..database.pages())
-        .filter(|index| !in_wal.contains(index))
-        .filter_map(|index| change(&database, index, &mut page))
-        .collect();
-    if changes.is_empty() || is_damage_by_disk(path, &changes) {
-        return Ok(None);
-    }
-    accept(checksums, &changes);
-    Ok(Some(format!("{} pages of the file are not what this program wrote", changes.len())))
 }
 
 /// Whether the database file, without its WAL, is the complete state in which this program last closed it: not written

@@ -197,7 +197,7 @@ fn copy_site(from: &DataDir, to: &DataDir) {
 }
 
 #[test]
-fn a_copy_that_replaces_the_site_is_reported_and_served_with_its_wal_and_without() {
+fn a_copy_that_replaces_the_site_is_reported_and_served_and_with_its_wal_it_is_refused_with_what_to_do() {
     for has_log in [true, false] {
         let (copies, copy) = site();
         let (dir, data_dir) = site();
@@ -214,9 +214,18 @@ fn a_copy_that_replaces_the_site_is_reported_and_served_with_its_wal_and_without
         drop(store);
         assert_eq!(wal_match::wal_is_empty(&copy.database()), !has_log);
         copy_site(&copy, &data_dir);
-        integrity::recover(&data_dir.database()).unwrap();
-        let told = alarm::find(dir.path(), alarm::Kind::Changed).expect("it is told");
-        assert!(told.cause.contains("not what this program wrote"), "{}", told.cause);
+        let recovered = integrity::recover(&data_dir.database());
+        if has_log {
+            let sums = page_checksums::beside(&data_dir.database());
+            let said = recovered.unwrap_err();
+            assert!(said.contains(&format!("remove {}", sums.display())) && !said.contains('\n'), "{said}");
+            std::fs::remove_file(sums).unwrap();
+            integrity::recover(&data_dir.database()).unwrap();
+        } else {
+            recovered.unwrap();
+            let told = alarm::find(dir.path(), alarm::Kind::Changed).expect("it is told");
+            assert!(told.cause.contains("not what this program wrote"), "{}", told.cause);
+        }
         let store = open(&data_dir);
         assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
         let rows = store.read(|tx| Ok(tx.list::<i64>("SELECT size FROM words", [])?)).unwrap();

@@ -7,14 +7,12 @@
 //! it is an earlier one, or one of another file.
 
 use super::capture::{Appended, Position};
-use super::checked_file::Handle;
-use super::page_checksums::{Part, sum};
+use super::page_checksums::sum;
 use super::{alarm, data_dir, wal_match};
 use crate::clock::{Clock, since_1970};
 use crate::files;
 use rusqlite::{Connection, ffi};
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::{self, Read};
@@ -23,11 +21,9 @@ use std::path::Path;
 
 /// The mark's format. A mark of another format is ignored.
 const MAGIC: &[u8; 8] = b"tdlogmk2";
-/// The mark with its own checksum. What earlier versions do not write follows: the moment of the commit and its complement, and
-/// the sum of the pages ([`PagesSum`]) and its complement.
+/// The mark with its own checksum. What earlier versions do not write follows: the moment of the commit and its complement.
 const MARK_BYTES: usize = 32;
 const MOMENT_BYTES: usize = 16;
-const PAGES_SUM_BYTES: usize = 8;
 pub(super) const HEADER_BYTES: usize = 32;
 pub(super) const FRAME_HEADER_BYTES: usize = 24;
 const WAL_MAGIC: u32 = 0x377f_0682;
@@ -54,26 +50,10 @@ struct Mark {
     sum: u32,
 }
 
-/// A checksum over the checksums of all pages in a WAL up to a commit, in their order. SQLite's own checksum does not tell two
-/// flipped bits in neighbouring words from one in the word before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct PagesSum(u32);
-
-impl PagesSum {
-    const EMPTY: PagesSum = PagesSum(0);
-
-    /// With one more page.
-    fn and(self, page: u32) -> PagesSum {
-        PagesSum(sum(&(u64::from(self.0) << 32 | u64::from(page)).to_be_bytes()))
-    }
-}
-
 /// The mark of a database that this process writes.
 pub(crate) struct WalMark {
     /// `None`: it cannot be opened.
     file: Option<File>,
-    /// The WAL's salt, frames and pages at the last commit; `None`: not known.
-    last: Cell<Option<([u8; 8], u32, PagesSum)>>,
 }
 
 /// Notes how many frames the WAL has after the commit that is under way on this thread.
@@ -84,7 +64,7 @@ pub(crate) fn note(frames: i32) {
 impl WalMark {
     /// The mark of a database. Does nothing where the mark cannot be opened.
     pub(crate) fn of(database: &Path) -> WalMark {
-        WalMark { file: open(database).ok(), last: Cell::default() }
+        WalMark { file: open(database).ok() }
     }
 
     /// Writes the mark after a commit on this thread at a moment (Unix seconds), and returns what the commit appended to the
@@ -95,26 +75,10 @@ impl WalMark {
             return Appended::Nothing;
         }
         let Some(mark) = Mark::of_wal(conn, frames) else { return Appended::Unreadable };
-        let pages = self.add_pages(conn, &mark);
-        self.last.set(pages.map(|pages| (mark.salt, mark.frames, pages)));
         if let Some(file) = &self.file {
-            // Without its complement it counts as not known.
-            let pages = pages.map_or(0, |PagesSum(sum)| u64::from(sum) << 32 | u64::from(!sum)).to_be_bytes();
-            _ = file.write_all_at(&[&mark.bytes()[..], &moment_bytes(moment), &pages].concat(), 0);
+            _ = file.write_all_at(&[&mark.bytes()[..], &moment_bytes(moment)].concat(), 0);
         }
         Appended::To(Position { salt: mark.salt, frames: mark.frames })
-    }
-
-    /// The sum of all pages up to a commit, from that up to the last one.
-    fn add_pages(&self, conn: &Connection, mark: &Mark) -> Option<PagesSum> {
-        let (first, sum) = match self.last.get() {
-            Some((salt, frames, sum)) if salt == mark.salt && frames <= mark.frames => (frames, sum),
-            // The WAL began anew.
-            _ => (0, PagesSum::EMPTY),
-        };
-        let wal = Handle::of(conn, Part::Wal)?;
-        (first..mark.frames)
-            .try_fold(sum, |sum, frame| wal.checksums().known(Part::Wal, frame as usize).map(|page| sum.and(page)))
     }
 }
 
@@ -175,14 +139,6 @@ fn last_commit(database: &Path) -> Option<i64> {
     files::open(&data_dir::wal_mark(database.parent().unwrap_or(database))).ok()?.read_exact(&mut bytes).ok()?;
     let half = |at: usize| i64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
     (half(MARK_BYTES) == !half(MARK_BYTES + 8)).then(|| half(MARK_BYTES))
-}
-
-/// The sum of all pages up to the mark. `None` in a mark of an earlier version.
-fn pages_sum(database: &Path) -> Option<PagesSum> {
-    let mut bytes = [0; MARK_BYTES + MOMENT_BYTES + PAGES_SUM_BYTES];
-    files::open(&data_dir::wal_mark(database.parent().unwrap_or(database))).ok()?.read_exact(&mut bytes).ok()?;
-    let (sum, complement) = (word(&bytes, MARK_BYTES + MOMENT_BYTES), word(&bytes, MARK_BYTES + MOMENT_BYTES + 4));
-    (sum == !complement).then_some(PagesSum(sum))
 }
 
 fn moment_bytes(moment: i64) -> [u8; MOMENT_BYTES] {
@@ -319,20 +275,8 @@ impl WalBytes<'_> {
         sound.then(|| WalBytes { bytes, salt: header[16..24].try_into().expect("eight bytes"), page_bytes, big_endian })
     }
 
-    /// The sum of the pages of so many frames.
-    fn pages_sum(&self, frames: u32) -> PagesSum {
-        let all = self.bytes[HEADER_BYTES..].chunks_exact(FRAME_HEADER_BYTES + self.page_bytes);
-        let pages = all.take(frames as usize).map(|frame| sum(&frame[FRAME_HEADER_BYTES..]));
-        pages.fold(PagesSum::EMPTY, PagesSum::and)
-    }
-
     /// Frames up to the end of the last commit that SQLite would accept.
     fn committed_frames(&self) -> u32 {
-        self.frames().1
-    }
-
-    /// Frames before the first that does not match its checksum, and those up to the end of the last commit among them.
-    fn frames(&self) -> (u32, u32) {
         let mut sums = (word(self.bytes, 24), word(self.bytes, 28));
         let (mut frames, mut committed) = (0, 0);
         for frame in self.bytes[HEADER_BYTES..].chunks_exact(FRAME_HEADER_BYTES + self.page_bytes) {
@@ -346,24 +290,8 @@ impl WalBytes<'_> {
                 committed = frames;
             }
         }
-        (frames, committed)
+        committed
     }
-}
-
-/// The pages (from 0) that are or may be in a WAL, by the headers of its frames. The content of the frames is not
-/// verified. A read error ends the list.
-pub(super) fn pages_in_wal(database: &Path) -> BTreeSet<usize> {
-    let Ok(wal) = files::open(&wal_match::wal_of(database)) else { return BTreeSet::new() };
-    let (mut header, mut head) = ([0; HEADER_BYTES], [0; FRAME_HEADER_BYTES]);
-    if wal.read_exact_at(&mut header, 0).is_err() {
-        return BTreeSet::new();
-    }
-    let frame_bytes = FRAME_HEADER_BYTES as u64 + u64::from(word(&header, 8));
-    let frames = (0..).map_while(|frame| {
-        wal.read_exact_at(&mut head, HEADER_BYTES as u64 + frame * frame_bytes).ok()?;
-        Some((word(&head, 0) as usize, head[8..16] == header[16..24]))
-    });
-    frames.filter(|(page, has_salt)| *has_salt && *page > 0).map(|(page, _)| page - 1).collect()
 }
 
 /// Whether a frame matches its own checksum, in a WAL with this header, after a frame whose checksum is `before`.
@@ -387,6 +315,5 @@ fn chain(before: (u32, u32), bytes: &[u8], big_endian: bool) -> (u32, u32) {
     })
 }
 
-pub(super) mod flips;
 #[cfg(test)]
 mod tests;

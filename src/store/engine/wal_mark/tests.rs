@@ -144,74 +144,18 @@ fn a_wal_that_is_missing_empty_truncated_or_flipped_anywhere_is_a_loss() {
     assert!(find_loss(&data_dir.database()).unwrap().contains("missing"));
 }
 
-/// Flips these bits of the WAL of a killed site, and returns what `find_loss` says after the correction.
-fn loss_after_flips(dir: &Path, whole: &[u8], bits: &[usize]) -> Option<String> {
-    let mut wal = whole.to_vec();
-    bits.iter().for_each(|bit| wal[bit / 8] ^= 1 << (bit % 8));
-    std::fs::write(data_dir::wal(dir), &wal).unwrap();
-    let database = data_dir::database(dir);
-    assert!(find_loss(&database).is_some(), "{bits:?}");
-    flips::correct(&database);
-    let loss = find_loss(&database);
-    let after = std::fs::read(data_dir::wal(dir)).unwrap();
-    assert!(after == if loss.is_none() { whole } else { &wal }, "{bits:?}: neither corrected nor left as it was");
-    loss
-}
-
 #[test]
-fn a_flipped_bit_in_the_wal_of_a_kill_costs_nothing() {
+fn what_a_damaged_wal_holds_up_to_the_damage_is_served_with_an_alarm() {
     let (dir, data_dir) = killed(40, |_| ());
-    let whole = std::fs::read(data_dir::wal(dir.path())).unwrap();
-    let frame = HEADER_BYTES + 9 * (FRAME_HEADER_BYTES + 4096);
-    let bit = |byte: usize| vec![byte * 8 + 3];
-    let header = [0, 9, 14, 20, 30].map(bit);
-    // The page number, the size after a commit, the salt, the checksum, and the page, of one frame and of the last.
-    let heads = [1, 6, 11, 17].map(|byte| bit(frame + byte));
-    let pages = [frame + 24, frame + 2_000, whole.len() - 4].map(bit);
-    let of_two_frames = [frame + 30, frame + 3 * 4120].map(bit).concat();
-    for bits in header.iter().chain(&heads).chain(&pages).chain([&of_two_frames]) {
-        assert_eq!(loss_after_flips(dir.path(), &whole, bits), None, "{bits:?}");
-        let told = alarm::find(dir.path(), alarm::Kind::Corrected).expect("it is told");
-        assert!(told.cause.contains("of the write-ahead log"), "{}", told.cause);
-        alarm::clear(dir.path(), alarm::Kind::Corrected);
-    }
+    let mut wal = std::fs::read(data_dir::wal(dir.path())).unwrap();
+    wal[HEADER_BYTES + 9 * (FRAME_HEADER_BYTES + 4096) + 2_000] ^= 8;
+    std::fs::write(data_dir::wal(dir.path()), &wal).unwrap();
     recover(&data_dir.database()).unwrap();
+    let told = alarm::find(dir.path(), alarm::Kind::LostLog).expect("it is told");
+    assert!(told.cause.contains("ends after"), "{}", told.cause);
     let store = Store::open(&data_dir.database()).unwrap();
     let rows = store.read(|tx| Ok(tx.get::<i64>("SELECT count(*) FROM misses", [])?)).unwrap();
-    assert_eq!((rows, alarm::find(dir.path(), alarm::Kind::LostLog)), (40, None));
-}
-
-#[test]
-fn two_bits_in_neighbouring_words_are_never_taken_for_one_in_the_word_before() {
-    let (dir, _data_dir) = killed(40, |_| ());
-    let whole = std::fs::read(data_dir::wal(dir.path())).unwrap();
-    let is_set = |bit: usize| whole[bit / 8] & 1 << (bit % 8) != 0;
-    let looks_like_one = |bit: &usize| is_set(bit - 32) && !is_set(*bit) && !is_set(bit + 32);
-    let page = |frame: usize| HEADER_BYTES + frame * (FRAME_HEADER_BYTES + 4096) + FRAME_HEADER_BYTES;
-    let in_page = |frame| ((page(frame) + 4) * 8..(page(frame) + 4092) * 8).find(looks_like_one);
-    let bits: Vec<usize> = (0..30).filter_map(in_page).take(8).collect();
-    assert_eq!(bits.len(), 8);
-    for bit in bits {
-        assert!(loss_after_flips(dir.path(), &whole, &[bit, bit + 32]).is_some(), "bit {bit}");
-    }
-    assert_eq!(alarm::find(dir.path(), alarm::Kind::Corrected), None);
-}
-
-#[test]
-fn other_damage_of_a_wal_is_left_as_it_is() {
-    let (dir, data_dir) = killed(40, |_| ());
-    let whole = std::fs::read(data_dir::wal(dir.path())).unwrap();
-    let at = (HEADER_BYTES + 2_500) * 8;
-    assert!(loss_after_flips(dir.path(), &whole, &[at, at + 77]).is_some(), "two bits of a frame");
-    assert!(loss_after_flips(dir.path(), &whole, &[3, at, at + 77]).is_some(), "and one of the header");
-    let many: Vec<usize> = (0..12).map(|nth| at + nth * 4120 * 8).collect();
-    assert!(loss_after_flips(dir.path(), &whole, &many).is_some(), "a bit in each of twelve frames");
-    let upper = HEADER_BYTES + FRAME_HEADER_BYTES + 2_003;
-    assert!(loss_after_flips(dir.path(), &whole, &[upper * 8 + 7]).is_some(), "the uppermost bit of a word");
-    std::fs::write(data_dir::wal(dir.path()), &whole[..whole.len() - 1]).unwrap();
-    flips::correct(&data_dir.database());
-    assert!(find_loss(&data_dir.database()).is_some());
-    assert_eq!(alarm::find(dir.path(), alarm::Kind::Corrected), None);
+    assert!((1..40).contains(&rows), "{rows}");
 }
 
 #[test]

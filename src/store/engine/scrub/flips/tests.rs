@@ -1,22 +1,29 @@
 //! Tests of the correction of flipped bits.
 
 use super::super::tests::{ROWS, bits, content, flip, insert, is_right, open, pass, raw, site};
-use super::super::{Step, page_checksums, wal_mark, wal_match};
-use super::{PAGE_BYTES, correct_closed, correct_served};
+use super::super::{Step, page_checksums, wal_match};
+use super::{PAGE_BYTES, correct_served};
 use crate::store::Store;
-use crate::store::engine::{alarm, data_dir::DataDir, integrity};
+use crate::store::engine::{alarm, integrity};
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 #[test]
-fn a_flipped_bit_in_a_stopped_sites_database_is_corrected_and_never_served() {
+fn a_flipped_bit_in_a_stopped_sites_database_is_refused_or_corrected_and_never_served() {
     let (dir, data_dir) = site();
     let path = data_dir.database();
     let file = raw(&path);
     let whole = std::fs::read(&path).unwrap();
+    let mut refused = 0;
     for bit in bits(&file, 60) {
         flip(&file, bit);
-        integrity::recover(&path).unwrap_or_else(|refused| panic!("bit {bit}: {refused}"));
+        // The start reads the first page and the schema.
+        if let Err(said) = integrity::recover(&path) {
+            assert!(said.contains("tunneldesk restore"), "bit {bit}: {said}");
+            refused += 1;
+            flip(&file, bit);
+            continue;
+        }
         let store = open(&data_dir);
         let wrong = (pass(&store), is_right(&store)) == (Step::Passed, Ok(false));
         correct_served(&store);
@@ -30,6 +37,7 @@ fn a_flipped_bit_in_a_stopped_sites_database_is_corrected_and_never_served() {
             std::thread::yield_now();
         }
     }
+    assert!(refused < 30, "{refused} of 60 were refused");
 }
 
 #[test]
@@ -72,52 +80,12 @@ fn two_bits_of_a_page_or_other_damage_are_not_taken_for_one_bit() {
         bits.iter().for_each(|bit| flip(&file, page * 8 + bit));
         let spoilt = content(&file);
         assert!(matches!(pass(&store), Step::Bad(_)), "{bits:?}");
-        let is_corrected = correct_served(&store) || correct_closed(&path).unwrap();
+        let is_corrected = correct_served(&store);
         assert!(!is_corrected && content(&file) == spoilt, "{bits:?}");
         bits.iter().for_each(|bit| flip(&file, page * 8 + bit));
         assert_eq!(pass(&store), Step::Passed);
     }
     assert_eq!(alarm::find(dir.path(), alarm::Kind::Corrected), None);
-}
-
-/// The files of a served site as a kill leaves them.
-fn killed(data_dir: &DataDir) -> (tempfile::TempDir, DataDir) {
-    let dir = tempfile::tempdir().unwrap();
-    let files = std::fs::read_dir(data_dir.dir()).unwrap().map(|file| file.unwrap().path());
-    for file in files.filter(|file| file.is_file() && !file.ends_with("tunneldesk.sqlite-shm")) {
-        std::fs::copy(&file, dir.path().join(file.file_name().unwrap())).unwrap();
-    }
-    let data_dir = DataDir::lock(dir.path()).unwrap();
-    (dir, data_dir)
-}
-
-#[test]
-fn a_bit_that_flipped_beside_the_log_of_a_kill_is_corrected_and_pages_of_the_log_are_none_of_it() {
-    let (_site, data_dir) = site();
-    let store = open(&data_dir);
-    store.write(0, |tx| Ok(tx.run("UPDATE words SET size = 2 WHERE n < 9", []).map(drop)?)).unwrap();
-    let (dir, data_dir) = killed(&data_dir);
-    let (path, wal) = (data_dir.database(), wal_match::wal_of(&data_dir.database()));
-    let (file, log) = (raw(&path), std::fs::read(&wal).unwrap());
-    let in_wal = wal_mark::pages_in_wal(&path);
-    let page = (0..).find(|page| !in_wal.contains(page) && *page > 9).unwrap();
-    let whole = content(&file);
-    flip(&file, (page * PAGE_BYTES * 8 + 30_000) as u64);
-    let spoilt = content(&file);
-    // Without the log the checksums may be older than the pages.
-    std::fs::write(&wal, []).unwrap();
-    assert!(!correct_closed(&path).unwrap() && content(&file) == spoilt);
-    std::fs::write(&wal, &log).unwrap();
-    let older = *in_wal.last().unwrap();
-    flip(&file, (older * PAGE_BYTES * 8 + 30_000) as u64);
-    assert!(correct_closed(&path).unwrap());
-    flip(&file, (older * PAGE_BYTES * 8 + 30_000) as u64);
-    assert!(content(&file) == whole, "a page of the log is as it was");
-    flip(&file, (page * PAGE_BYTES * 8 + 30_000) as u64);
-    integrity::recover(&path).unwrap();
-    assert!(alarm::find(dir.path(), alarm::Kind::Corrected).is_some());
-    let store = open(&data_dir);
-    assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
 }
 
 #[test]
