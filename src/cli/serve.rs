@@ -10,6 +10,7 @@ use crate::demo;
 use crate::jobs;
 use crate::ops::backup::upgrade::Upgraded;
 use crate::ops::footprint;
+use crate::ops::replication::resume::Rest;
 use crate::ops::replication::{self, ReplicationThread};
 use crate::ops::shutdown::{self, ShutdownCause, ShutdownWatch};
 use crate::ops::standby;
@@ -215,8 +216,10 @@ impl Serve {
                     told = now;
                 }
             };
+            let rest = Rest::keep(&config);
             let opened = Site::open_or_upgrade(data_dir, config, Clock::machine(0), &mut tell);
             let (site, upgraded) = opened.map_err(failed)?;
+            rest.into_iter().for_each(|rest| rest.lay(&site));
             if let Some(Upgraded { from, backup }) = upgraded {
                 let backup = backup.at;
                 tracing::info!(from, %backup, "the file was upgraded; `tunneldesk rollback` brings it back as it was");

@@ -1,5 +1,6 @@
 //! A chain: a base on the off-site target, and the ticks behind it, in `ticks/` in the base's own directory.
 
+use super::resume::Reached;
 use super::target::{StoredFile, Target, Written};
 use super::tick::{Lineage, PageSums, Tick};
 use crate::config::recipient::Recipient;
@@ -9,7 +10,7 @@ use crate::ops::signature::{PublicKey, Signer};
 use crate::store::Store;
 use crate::store::engine::capture::{End, Position};
 use crate::store::engine::copy::Followed;
-use crate::store::engine::wal_read::WalReader;
+use crate::store::engine::wal_read::{Changes, WalReader};
 use std::io;
 use std::sync::{Arc, Mutex};
 
@@ -59,6 +60,8 @@ pub(crate) struct Chain {
     /// The number of the last confirmed tick.
     pub(super) number: u64,
     read: Position,
+    /// The moment of the last confirmed tick, or of the base (Unix seconds).
+    moment: i64,
     /// The file of the last confirmed tick, or the manifest of the base.
     last: StoredFile,
     /// The key by which the base and its ticks are signed.
@@ -90,10 +93,45 @@ pub(crate) enum Unconfirmed {
 impl Chain {
     /// `base`: the off-site copy of the base.
     pub(crate) fn new(start: ChainStart, base: &Backup, signer: Arc<Signer>) -> Chain {
-        let (at, read) = (base.at.clone(), start.followed.begin.position);
+        let (at, End { position: read, moment }) = (base.at.clone(), start.followed.begin);
         let bytes = base.manifest.text().len() as u64;
         let last = StoredFile { at: at.clone(), object: Object::Manifest, bytes };
-        Chain { start, base: at, number: 0, read, last, signer, pending: None }
+        Chain { start, base: at, number: 0, read, moment, last, signer, pending: None }
+    }
+
+    /// The chain that has come so far in another process.
+    pub(super) fn resumed(
+        start: ChainStart,
+        base: Target,
+        last: StoredFile,
+        signer: Arc<Signer>,
+        reached: &Reached,
+    ) -> Chain {
+        let (number, read) = (reached.number, Position { salt: reached.salt, frames: reached.frames });
+        Chain { start, base, number, read, moment: reached.moment, last, signer, pending: None }
+    }
+
+    /// How far it has come.
+    pub(super) fn reached(&self) -> Reached {
+        let Position { salt, frames } = self.read;
+        Reached {
+            base: self.base.name(),
+            since: self.start.followed.begin.moment,
+            key: self.key(),
+            lineage: self.start.lineage,
+            number: self.number,
+            is_sealed: matches!(self.last.object, Object::Tick { is_sealed: true, .. }),
+            bytes: self.last.bytes,
+            sum: self.start.sums.whole(),
+            salt,
+            frames,
+            moment: self.moment,
+        }
+    }
+
+    /// Goes on at the begin of the log, which is another one by now.
+    pub(super) fn read_from_begin(&mut self) {
+        self.read = Position::default();
     }
 
     /// The key by which the base and its ticks are signed.
@@ -108,24 +146,31 @@ impl Chain {
 
     /// The tick up to `end`. The error is one line: the WAL was overwritten.
     pub(crate) fn next_tick(&mut self, end: &End, wal: &WalReader) -> Result<PendingTick, String> {
-        let (tick, written) = match &self.pending {
-            Some((to, tick, written)) if to == end => (tick.clone(), written.clone()),
-            _ => {
-                let changes = wal.changes(self.read, end.position, super::tick::page_sum)?;
-                let tick = Tick::next(self.start.lineage, self.number + 1, end, changes, &self.start.sums);
-                (Arc::new(tick), Arc::default())
-            }
-        };
-        self.pending = Some((*end, tick.clone(), written.clone()));
+        if self.pending.as_ref().is_none_or(|(to, ..)| to != end) {
+            let changes = wal.changes(self.read, end.position, super::tick::page_sum)?;
+            return Ok(self.tick_of(end, changes));
+        }
+        Ok(self.pending_tick().expect("a tick is on its way"))
+    }
+
+    /// The tick with these changes.
+    pub(super) fn tick_of(&mut self, end: &End, changes: Changes) -> PendingTick {
+        let tick = Tick::next(self.start.lineage, self.number + 1, end, changes, &self.start.sums);
+        self.pending = Some((*end, Arc::new(tick), Arc::default()));
+        self.pending_tick().expect("a tick is on its way")
+    }
+
+    fn pending_tick(&self) -> Option<PendingTick> {
+        let (_, tick, written) = self.pending.clone()?;
         let (base, signer, last) = (self.base.clone(), self.signer.clone(), self.last.clone());
-        Ok(PendingTick { tick, written, base, signer, last })
+        Some(PendingTick { tick, written, base, signer, last })
     }
 
     /// Notes that the pending tick was flushed to this file.
     pub(crate) fn confirm(&mut self, file: StoredFile) {
         if let Some((end, tick, _)) = self.pending.take() {
             tick.apply_to(&mut self.start.sums);
-            (self.number, self.read, self.last) = (tick.head.number, end.position, file);
+            (self.number, self.read, self.moment, self.last) = (tick.head.number, end.position, end.moment, file);
         }
     }
 

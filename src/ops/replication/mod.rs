@@ -10,6 +10,7 @@ pub(crate) mod chain;
 #[cfg(debug_assertions)]
 mod fault;
 pub(crate) mod replay;
+pub(crate) mod resume;
 pub(crate) mod s3;
 mod status;
 mod stranger;
@@ -67,6 +68,8 @@ pub(crate) struct Replica {
     is_on: AtomicBool,
     /// A chain whose base was copied off site, for the thread to continue.
     next: Mutex<Option<Chain>>,
+    /// What the start found behind the last tick, for the thread to go on with.
+    rest: Mutex<Option<resume::Rest>>,
     report: Mutex<Report>,
     /// The number of an epoch that a machine wrote off site whose key is not known here; 0: there is none.
     strange_epoch: AtomicU64,
@@ -175,6 +178,10 @@ impl<'s> Replicator<'s> {
     }
 
     fn run(mut self, stop: &Receiver<()>) {
+        let rest = lock(&self.replica.rest).take();
+        if let Some(rest) = rest {
+            self.resume(rest);
+        }
         loop {
             self.round();
             self.site.store.release();
@@ -241,6 +248,7 @@ impl<'s> Replicator<'s> {
                 // A restore uses this chain up to the beginning of the next one.
                 self.ship(TICK_TIME_MAX, false);
                 self.site.store.writer().capture.attach(next.follower());
+                next.reached().note(&self.site.config.data);
                 (self.chain, self.chain_since) = (Some(next), self.site.now());
                 self.report(None);
                 (self.next_try, self.rounds_to_try) = (0, 1);
@@ -313,6 +321,7 @@ impl<'s> Replicator<'s> {
                 Some(Ok(file)) => {
                     let Some(chain) = &mut self.chain else { return };
                     chain.confirm(file);
+                    chain.reached().note(&self.site.config.data);
                     self.site.store.writer().capture.confirm(chain.follower());
                     self.report(None);
                 }
@@ -330,6 +339,7 @@ impl<'s> Replicator<'s> {
     /// Gives up this chain. A base that is on its way begins another, without a gap.
     fn give_up_chain(&mut self, cause: String) {
         self.chain = None;
+        resume::forget(&self.site.config.data);
         self.report(Some(cause));
     }
 

@@ -58,7 +58,7 @@ impl PageSums {
         Ok(sums)
     }
 
-    fn push(&mut self, sum: u64) {
+    pub(super) fn push(&mut self, sum: u64) {
         self.sums.push(sum);
         self.whole ^= sum;
     }
@@ -83,7 +83,7 @@ impl PageSums {
     }
 
     /// Updates the sums to those after a tick.
-    fn change(&mut self, size: u32, pages: impl Iterator<Item = (u32, u64)>) {
+    pub(super) fn change(&mut self, size: u32, pages: impl Iterator<Item = (u32, u64)>) {
         self.resize(size);
         for (page, sum) in pages {
             let Some(known) = self.sums.get_mut(page as usize - 1) else { continue };

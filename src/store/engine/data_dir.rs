@@ -228,13 +228,14 @@ impl DataDir {
 }
 
 /// The names of the database and of the files that belong to it, in the directory itself.
-pub(crate) const DATABASE_FILES: [&str; 6] = [
+pub(crate) const DATABASE_FILES: [&str; 7] = [
     "tunneldesk.sqlite",
     "tunneldesk.sqlite-wal",
     "tunneldesk.sqlite-shm",
     "log-mark",
     "tunneldesk.sqlite-sums",
     "audit-end",
+    "off-site-end",
 ];
 /// The name of the key file.
 pub(crate) const KEY: &str = "site.key";
@@ -270,6 +271,11 @@ pub(crate) fn wal_index(dir: &Path) -> PathBuf {
 /// The end of the audit log: see [`crate::ops::audit_end`].
 pub(crate) fn audit_end(dir: &Path) -> PathBuf {
     dir.join("audit-end")
+}
+
+/// How far the off-site copy has come: see [`crate::ops::replication::resume`].
+pub(crate) fn off_site_end(dir: &Path) -> PathBuf {
+    dir.join("off-site-end")
 }
 
 /// The WAL mark: see [`super::wal_mark`].

@@ -37,6 +37,11 @@ impl WalReader {
         crate::files::open(&data_dir::wal(dir)).map(WalReader)
     }
 
+    /// Opens a copy of a WAL.
+    pub(crate) fn open_file(path: &Path) -> io::Result<WalReader> {
+        crate::files::open(path).map(WalReader)
+    }
+
     /// The pages that the frames after `from` up to `to` changed. Each frame with the last version of a page is
     /// verified. Where `from` has another salt, it is a position in an earlier WAL, and this one is read from its
     /// begin. The error is one line.

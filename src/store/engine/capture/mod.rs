@@ -193,6 +193,19 @@ impl Capture {
         (number, End { position: confirmed, moment: state.moment })
     }
 
+    /// As [`Capture::follow`], from the begin of the WAL on. What this process has written until now is the first tick, also where
+    /// it is nothing: until that is confirmed, no checkpoint runs.
+    pub(crate) fn follow_from_begin(&self, kind: FollowerKind, unconfirmed_bytes_max: u64) -> (u64, End) {
+        let (number, end) = self.follow(kind, unconfirmed_bytes_max);
+        let mut state = self.lock();
+        let commits = state.commits;
+        if let Some(follower) = state.followers.iter_mut().find(|follower| follower.number == number) {
+            (follower.confirmed, follower.replicated) = (Position::default(), 0);
+            follower.ends.push_front((end, commits));
+        }
+        (number, end)
+    }
+
     /// Removes a follower. Where it was the last standby, answers stop waiting for the standby.
     pub(crate) fn leave(&self, number: u64) {
         let mut state = self.lock();

@@ -70,6 +70,19 @@ fn save(checksums: &PageChecksums) {
     _ = checksums.save().inspect_err(|e| tracing::warn!(cause = %e, "the page checksums were not saved"));
 }
 
+/// Reads every page of the database file, without its WAL: the number (from 1) and the bytes.
+pub(crate) fn read_pages(store: &Store, mut each: impl FnMut(u32, &[u8; PAGE_BYTES])) -> Result<(), String> {
+    let conn = Scrub::of(store).map_err(|e| format!("cannot read the file: {e}"))?.conn;
+    let database = Handle::of(&conn, Part::Database).ok_or("the file cannot be read page by page")?;
+    let mut page = [0; PAGE_BYTES];
+    (0..database.pages()).try_for_each(|index| {
+        let read = database.read_unchecked(Part::Database, index, &mut page);
+        read.map_err(|code| format!("{} cannot be read (SQLite's code {code})", flips::named(Part::Database, index)))?;
+        each(index as u32 + 1, &page);
+        Ok(())
+    })
+}
+
 /// Describes the fault of a page; `None`: the page matches its checksum.
 fn fault(handle: &Handle, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Option<String> {
     let named = flips::named(part, index);

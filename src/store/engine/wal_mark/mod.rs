@@ -124,17 +124,15 @@ pub(crate) fn find_loss(database: &Path) -> Option<String> {
 pub(super) fn report_loss(database: &Path) {
     let Some(loss) = find_loss(database) else { return };
     tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
-    let last_commit = last_commit(database);
     // A machine without a battery may have started in 1970.
-    let now = Clock::machine(last_commit.unwrap_or(0)).now();
-    // After a power cut the mark may be older than the last commit, which is earlier than this start.
-    let last_commit = last_commit.map(|at| if is_of_this_boot(database) { at } else { at.max(now - 1) });
-    alarm::raise_after(database.parent().unwrap_or(database), alarm::Kind::LostLog, now, &loss, last_commit);
+    let now = Clock::machine(marked_moment(database).unwrap_or(0)).now();
+    let last = last_moment(database);
+    alarm::raise_after(database.parent().unwrap_or(database), alarm::Kind::LostLog, now, &loss, last);
 }
 
 /// The moment of the last commit of which the mark knows (Unix seconds, by the site's clock). `None` in a mark of an earlier
 /// version.
-fn last_commit(database: &Path) -> Option<i64> {
+fn marked_moment(database: &Path) -> Option<i64> {
     let mut bytes = [0; MARK_BYTES + MOMENT_BYTES];
     files::open(&data_dir::wal_mark(database.parent().unwrap_or(database))).ok()?.read_exact(&mut bytes).ok()?;
     let half = |at: usize| i64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
@@ -152,6 +150,20 @@ fn is_of_this_boot(database: &Path) -> bool {
     let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let ago = written.map(|mark| since_1970().as_secs().cast_signed() - mark.mtime());
     ago.is_ok_and(|ago| (0..up.tv_sec).contains(&ago))
+}
+
+/// The moment of the last commit, as far as it is known (Unix seconds, by the site's clock).
+pub(crate) fn last_moment(database: &Path) -> Option<i64> {
+    let now = Clock::machine(marked_moment(database).unwrap_or(0)).now();
+    // After a power cut the mark may be older than the last commit, which is earlier than this start.
+    marked_moment(database).map(|at| if is_of_this_boot(database) { at } else { at.max(now - 1) })
+}
+
+/// The end of the last commit in the WAL. `None`: it has none.
+pub(crate) fn last_commit(database: &Path) -> Option<Position> {
+    let wal = files::read(&wal_match::wal_of(database)).ok()?;
+    let wal = WalBytes::of(&wal)?;
+    Some(Position { salt: wal.salt, frames: wal.committed_frames() }).filter(|end| end.frames > 0)
 }
 
 /// Whether the WAL is the one that this program wrote last, with every commit up to the mark. `false` also where no mark

@@ -178,9 +178,9 @@ fn the_moment_of_the_last_commit_is_that_of_the_site_also_where_the_machine_star
 fn a_mark_of_an_earlier_version_has_no_moment() {
     let (dir, data_dir) = killed(3, |_| ());
     let mark = data_dir::wal_mark(dir.path());
-    assert_eq!(last_commit(&data_dir.database()), Some(2));
+    assert_eq!(marked_moment(&data_dir.database()), Some(2));
     let bytes = std::fs::read(&mark).unwrap();
     std::fs::write(&mark, &bytes[..MARK_BYTES]).unwrap();
-    assert_eq!(last_commit(&data_dir.database()), None);
+    assert_eq!(marked_moment(&data_dir.database()), None);
     assert!(is_own_and_whole(&data_dir.database()));
 }
