@@ -8,6 +8,7 @@ mod foreign;
 mod hostile;
 mod in_bucket;
 pub mod oracle;
+mod resume;
 mod store;
 mod storms;
 mod truth;
