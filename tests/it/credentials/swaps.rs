@@ -1,6 +1,7 @@
 //! Somebody who can write the database, and cannot read the site's key, copies secrets from the own rows into another's.
 //! What is sealed or hashed belongs to its row, so nothing opens there.
 
+use crate::auth::passkeys::{Key, Page, done, question, refused, register, sign_in_question, verify};
 use crate::desk::kiosk::{enter, paired};
 use crate::harness::{Caller, Credential, PASSWORD, Protected, Reply, Site};
 use serde_json::{Value, json};
@@ -12,6 +13,51 @@ const LOGIN: &str = "/auth/login";
 const VERIFY: &str = "/auth/login/verify-totp";
 const RECOVER: &str = "/auth/account-access/recover-password";
 const OP: &str = "/external/partner-metrics/op";
+
+/// What is copied or moved from the row of `?1` into that of `?2`, by its name here.
+const SWAPS: &[(&str, &str)] = &[
+    (
+        "password",
+        "UPDATE members SET password_hash = (SELECT password_hash FROM members WHERE member_id = ?1) WHERE member_id = ?2",
+    ),
+    (
+        "authenticator",
+        "UPDATE second_factors SET last_step = 0, sealed = (SELECT sealed FROM second_factors WHERE member_id = ?1) WHERE member_id = ?2",
+    ),
+    (
+        "recovery code",
+        "INSERT INTO recovery_codes (member_id, code_hash) SELECT ?2, code_hash FROM recovery_codes WHERE member_id = ?1",
+    ),
+    (
+        "passcode",
+        "UPDATE passcodes SET (code_hash, target) = (SELECT code_hash, target FROM passcodes WHERE member_id = ?1) WHERE member_id = ?2",
+    ),
+    ("recipient", "UPDATE outbox SET recipient = 'thief@example.com' WHERE ?1 <> ?2 AND member_id = ?2"),
+    (
+        "security answer",
+        "UPDATE security_answers SET answer_hash = (SELECT answer_hash FROM security_answers WHERE member_id = ?1) WHERE member_id = ?2",
+    ),
+    ("PIN", "UPDATE members SET pin_hash = (SELECT pin_hash FROM members WHERE member_id = ?1) WHERE member_id = ?2"),
+    ("booking token", "UPDATE booking_tokens SET member_id = ?2 WHERE member_id = ?1"),
+    ("session", "UPDATE sessions SET member_id = ?2 WHERE member_id = ?1"),
+    ("passkey", "UPDATE passkeys SET member_id = ?2 WHERE member_id = ?1"),
+    (
+        "passkey's key",
+        "UPDATE passkeys SET (credential_id, public_key) = (SELECT CAST(x'00' || credential_id AS BLOB), public_key FROM passkeys WHERE member_id = ?1) WHERE member_id = ?2",
+    ),
+    (
+        "partner's secret",
+        "UPDATE partner_secrets SET sealed = (SELECT sealed FROM partner_secrets WHERE partner_id = ?1) WHERE partner_id = ?2",
+    ),
+    ("partner's row", "UPDATE partner_secrets SET partner_id = ?2 WHERE partner_id = ?1"),
+    ("guest", "UPDATE kiosk_guests SET member_id = ?2 WHERE member_id = ?1"),
+    ("key of a kiosk", "UPDATE kiosks SET key_hash = ?1 WHERE kiosk_id = ?2"),
+];
+
+/// The statement of a swap.
+fn swap(name: &str) -> &'static str {
+    SWAPS.iter().find(|(one, _)| *one == name).unwrap_or_else(|| panic!("{name} is in no row")).1
+}
 
 /// Two members, each with an authenticator and recovery codes: the thief, and the owner.
 struct Two {
@@ -63,8 +109,7 @@ fn a_password_s_hash_opens_its_own_row_alone() {
     let two = Two::new();
     let (thief, owner) = (&two.thief.member, &two.owner.member);
     assert!(two.login(thief, THIEFS_PASSWORD) && !two.login(owner, THIEFS_PASSWORD));
-    let swap = "UPDATE members SET password_hash = (SELECT password_hash FROM members WHERE member_id = ?1) WHERE member_id = ?2";
-    two.write(swap);
+    two.write(swap("password"));
     assert!(!two.login(owner, THIEFS_PASSWORD), "a copied hash");
     // A hash of the thief's own making, also one that says with which associated data it is to be checked.
     let phc = password::hash(THIEFS_PASSWORD, Cost::FULL);
@@ -81,10 +126,7 @@ fn a_password_s_hash_opens_its_own_row_alone() {
 fn an_authenticator_s_secret_opens_its_own_row_alone() {
     let two = Two::new();
     let (thief, owner) = (&two.thief, &two.owner);
-    two.write(
-        "UPDATE second_factors SET last_step = 0, sealed = (SELECT sealed FROM second_factors WHERE member_id = ?1)
-         WHERE member_id = ?2",
-    );
+    two.write(swap("authenticator"));
     let body = json!({ "username": owner.member.name, "password": PASSWORD, "member_id": owner.member.id,
                        "code": thief.authenticator.code(two.site.now()) });
     let refused = two.site.stranger().post(VERIFY, body).ok().json();
@@ -97,15 +139,12 @@ fn an_authenticator_s_secret_opens_its_own_row_alone() {
 fn recovery_codes_and_passcodes_open_their_own_row_alone() {
     let two = Two::new();
     let (thief, owner) = (&two.thief, &two.owner);
-    two.write("INSERT INTO recovery_codes (member_id, code_hash) SELECT ?2, code_hash FROM recovery_codes WHERE member_id = ?1");
+    two.write(swap("recovery code"));
     assert!(!two.second_step(&owner.member, PASSWORD, &thief.recovery_codes[0]));
     assert!(two.second_step(&thief.member, THIEFS_PASSWORD, &thief.recovery_codes[0]));
     let passcode = two.passcode(&thief.member, THIEFS_PASSWORD);
     two.passcode(&owner.member, PASSWORD);
-    two.write(
-        "UPDATE passcodes SET (code_hash, target) = (SELECT code_hash, target FROM passcodes WHERE member_id = ?1)
-         WHERE member_id = ?2",
-    );
+    two.write(swap("passcode"));
     assert!(!two.second_step(&owner.member, PASSWORD, &passcode));
     assert!(two.second_step(&thief.member, THIEFS_PASSWORD, &passcode));
 }
@@ -124,7 +163,7 @@ fn a_passcode_is_not_sent_to_another_recipient() {
     };
     let rendered = || tunneldesk::jobs::outbox::render_message(two.site.inside(), &message());
     assert!(rendered().is_ok());
-    two.write("UPDATE outbox SET recipient = 'thief@example.com' WHERE ?1 <> ?2 AND member_id = ?2");
+    two.write(swap("recipient"));
     assert!(rendered().is_err(), "its values are for its recipient alone");
 }
 
@@ -143,10 +182,7 @@ fn a_security_answer_opens_its_own_row_alone() {
         let body = json!({ "username": member.name, "passcode": passcode, "password": new, "answer_3": "saab" });
         two.site.stranger().post(RECOVER, body).ok().json()["status"] == true
     };
-    two.write(
-        "UPDATE security_answers SET answer_hash = (SELECT answer_hash FROM security_answers WHERE member_id = ?1)
-         WHERE member_id = ?2",
-    );
+    two.write(swap("security answer"));
     assert!(!recovers(&two.owner.member, "yet another password"));
     assert!(recovers(&two.thief.member, "still another password"));
 }
@@ -159,11 +195,11 @@ fn a_pin_and_a_booking_s_token_open_their_own_row_alone() {
     let generate = |member: &Caller| {
         opens(&partner.post(&format!("{OP}/generate-token"), json!({ "member_id": member.id, "member_pin": pin })))
     };
-    two.write("UPDATE members SET pin_hash = (SELECT pin_hash FROM members WHERE member_id = ?1) WHERE member_id = ?2");
+    two.write(swap("PIN"));
     assert!(generate(thief) && !generate(owner));
     let bearer = two.site.booking_token(&partner, thief);
     bearer.get("/account/profile/user").ok();
-    two.write("UPDATE booking_tokens SET member_id = ?2 WHERE member_id = ?1");
+    two.write(swap("booking token"));
     bearer.get("/account/profile/user").refused(401);
 }
 
@@ -173,8 +209,39 @@ fn a_session_opens_its_own_row_alone() {
     let thief = &two.thief.member;
     let seen = |reply: Reply| reply.ok().json()["username"].clone();
     assert_eq!(seen(thief.get("/account/profile/user")), Value::from("thief"));
-    two.write("UPDATE sessions SET member_id = ?2 WHERE member_id = ?1");
+    two.write(swap("session"));
     thief.get("/account/profile/user").refused(401);
+}
+
+#[test]
+fn a_passkey_opens_its_own_row_alone() {
+    for (name, statement) in SWAPS.iter().filter(|(name, _)| name.starts_with("passkey")) {
+        let site = Site::open();
+        let (thief, admin) = (site.member("thief"), site.admin());
+        let (mut key, owners) = (register(&site, &thief), register(&site, &admin));
+        let answer = |key: &mut Key, options: &Value| verify(&site, &Page::at(&site.origin()).get(key, options));
+        done(&answer(&mut key, &sign_in_question(&site, "thief")));
+        if *name == "passkey" {
+            site.change(|tx| Ok(tx.run("DELETE FROM passkeys WHERE member_id = ?1", [admin.id])?));
+        }
+        let changed = site.change(|tx| Ok(tx.run(*statement, (thief.id, admin.id))?));
+        assert_eq!(changed, 1, "{name}");
+        // The thief's authenticator says what the thief likes about whose key it has.
+        for mut key in [key.clone(), key.with_handle(owners.handle()), key.with_id(&[&[0], key.id()].concat())] {
+            refused(&answer(&mut key, &sign_in_question(&site, &admin.name)));
+            let anybody = question(&site, &site.stranger(), json!({ "discoverable": true }));
+            let reply = answer(&mut key, &anybody).json();
+            assert_ne!(reply["member_id"], admin.id, "{name}: {reply}");
+        }
+    }
+}
+
+#[test]
+fn every_swap_is_tried() {
+    let tried = |name: &str| include_str!("swaps.rs").contains(&format!("swap(\"{name}\")"));
+    let left: Vec<&str> = SWAPS.iter().map(|(name, _)| *name).filter(|name| !tried(name)).collect();
+    assert_eq!(left, ["passkey", "passkey's key"], "these two are read from the table");
+    assert!(SWAPS.len() >= 10);
 }
 
 #[test]
@@ -188,14 +255,11 @@ fn a_partner_s_secret_signs_for_its_own_row_alone() {
         secret: one.secret().to_owned(),
         strict: false,
     });
-    for swap in [
-        "UPDATE partner_secrets SET sealed = (SELECT sealed FROM partner_secrets WHERE partner_id = ?1) WHERE partner_id = ?2",
-        "UPDATE partner_secrets SET partner_id = ?2 WHERE partner_id = ?1",
-    ] {
+    for statement in [swap("partner's secret"), swap("partner's row")] {
         let number = "SELECT partner_id FROM partners WHERE client_id = ?1";
         two.site.change(|tx| {
             let [one, other]: [i64; 2] = [tx.get(number, [one.client_id()])?, tx.get(number, [other.client_id()])?];
-            Ok(tx.run(swap, (one, other))?)
+            Ok(tx.run(statement, (one, other))?)
         });
         create(&as_other, "after").refused(401);
     }
@@ -208,15 +272,15 @@ fn a_kiosk_s_key_and_its_guest_s_token_open_their_own_rows_alone() {
     let kiosk = paired(&site);
     enter(&site, &kiosk, &thief);
     assert_eq!(kiosk.get("/kiosk/home").status, 200);
-    site.change(|tx| Ok(tx.run("UPDATE kiosk_guests SET member_id = ?1", [owner.id])?));
+    site.change(|tx| Ok(tx.run(swap("guest"), [thief.id, owner.id])?));
     assert_eq!(kiosk.get("/kiosk/home").header("location"), Some("/kiosk"), "the guest is nobody");
     // The key of a kiosk that was revoked, in the row of another.
     let other = paired(&site);
     site.change(|tx| {
-        let keys = "SELECT key_hash FROM kiosks ORDER BY kiosk_id LIMIT 1";
-        let key: [u8; 32] = tx.get(keys, [])?;
-        tx.run("UPDATE kiosks SET key_hash = NULL WHERE key_hash = ?1", [&key[..]])?;
-        Ok(tx.run("UPDATE kiosks SET key_hash = ?1 WHERE key_hash IS NOT NULL", [&key[..]])?)
+        let kiosks: Vec<i64> = tx.list("SELECT kiosk_id FROM kiosks ORDER BY kiosk_id", [])?;
+        let key: [u8; 32] = tx.get("SELECT key_hash FROM kiosks WHERE kiosk_id = ?1", [kiosks[0]])?;
+        tx.run("UPDATE kiosks SET key_hash = NULL WHERE kiosk_id = ?1", [kiosks[0]])?;
+        Ok(tx.run(swap("key of a kiosk"), (&key[..], kiosks[1]))?)
     });
     for browser in [&kiosk, &other] {
         assert!(browser.get("/kiosk").page().contains("Make this browser a kiosk"));

@@ -108,6 +108,16 @@ impl Key {
         Key { handle: handle.to_vec(), ..self.clone() }
     }
 
+    /// The same key under another id.
+    pub fn with_id(&self, id: &[u8]) -> Key {
+        Key { id: id.to_vec(), ..self.clone() }
+    }
+
+    /// The id by which the site knows the key.
+    pub fn id(&self) -> &[u8] {
+        &self.id
+    }
+
     /// The member's id that the authenticator keeps with the key.
     pub fn handle(&self) -> &[u8] {
         &self.handle
