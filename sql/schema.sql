@@ -759,6 +759,33 @@ CREATE TABLE refused_check_ins (
     settled_at INTEGER
 ) STRICT;
 
+CREATE TABLE joins (
+    join_id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    joined_id   INTEGER NOT NULL REFERENCES members,
+    survivor_id INTEGER NOT NULL REFERENCES members,
+    joined_by   INTEGER,                             -- the admin; no reference
+    joined_at   INTEGER NOT NULL,
+    paid_from   INTEGER,                             -- the survivor's paid_until before, where the join made it later
+    paid_to     INTEGER,                             -- and what it made of it; null: nothing
+    undone_at   INTEGER,
+    CHECK (joined_id <> survivor_id)
+) STRICT;
+
+CREATE TABLE joined_rows (
+    join_id     INTEGER NOT NULL REFERENCES joins,
+    table_name  TEXT    NOT NULL,
+    column_name TEXT    NOT NULL,
+    row_key     ANY     NOT NULL,                    -- the row's key: a number, or a text
+    PRIMARY KEY (join_id, table_name, column_name, row_key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE alikes (
+    member_id  INTEGER PRIMARY KEY REFERENCES members,
+    other_id   INTEGER NOT NULL REFERENCES members,
+    noted_at   INTEGER NOT NULL,
+    settled_at INTEGER
+) STRICT;
+
 CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_confirmed_at IS NOT NULL;
 
 CREATE INDEX members_by_email ON members (email);
@@ -1153,10 +1180,6 @@ CREATE TRIGGER site_texts_keep_their_words BEFORE UPDATE ON site_texts BEGIN
     SELECT RAISE(ABORT, 'a text that was published is never changed');
 END;
 
-CREATE TRIGGER waiver_signatures_keep_their_words BEFORE UPDATE ON waiver_signatures BEGIN
-    SELECT RAISE(ABORT, 'a signed waiver is never changed');
-END;
-
 CREATE TRIGGER consents_keep_their_words BEFORE UPDATE ON consents BEGIN
     SELECT RAISE(ABORT, 'a consent is never changed');
 END;
@@ -1260,3 +1283,19 @@ BEFORE UPDATE OF decision_id, signature_id, may_fly, decided_by, decided_at, in_
 END;
 
 CREATE INDEX refused_check_ins_open ON refused_check_ins (tapped_at) WHERE settled_at IS NULL;
+
+CREATE UNIQUE INDEX joins_in_force ON joins (joined_id) WHERE undone_at IS NULL;
+
+CREATE INDEX joins_by_joined ON joins (joined_id);
+
+CREATE INDEX joins_by_survivor ON joins (survivor_id);
+
+CREATE INDEX alikes_open ON alikes (noted_at) WHERE settled_at IS NULL;
+
+CREATE INDEX alikes_by_other ON alikes (other_id);
+
+CREATE TRIGGER waiver_signatures_keep_their_words
+BEFORE UPDATE OF signature_id, version, language, text_hash, signed_at, place, flyer_name, born, relation, signer_name, strokes,
+                 answers, witness_id, kept, kept_until ON waiver_signatures BEGIN
+    SELECT RAISE(ABORT, 'a signed waiver is never changed');
+END;

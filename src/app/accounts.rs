@@ -120,14 +120,16 @@ pub(crate) fn unlock(cx: &Change, member_id: i64) -> Result<ClearedLimits, Failu
     Ok(lifted)
 }
 
-/// Erases a member from the database. The caller has already searched the texts of other members that mention the
+/// Erases a member from the database, with the accounts that were joined into this one. The caller has already searched the texts of other members that mention the
 /// member. Audited. 403 for an account with a staff role: the role is removed first.
 pub(crate) fn erase(cx: &Change, leaving: &Leaving) -> Result<(), Failure> {
     let account = members::find_account_by_id(cx.tx, leaving.person.member_id)?.ok_or_else(Failure::not_found)?;
     if account.role != Role::Member {
         return Err(Failure::not_allowed());
     }
-    cx.record("member.erased", &Subject::Member(leaving.person.member_id), &Detail::none())?;
+    for member_id in leaving.numbers() {
+        cx.record("member.erased", &Subject::Member(member_id), &Detail::none())?;
+    }
     erasure::forget(cx.site, cx.tx, leaving, cx.now())
 }
 
@@ -143,7 +145,7 @@ pub(crate) fn delete_unused_codes(tx: &Write, member_id: i64) -> Result<(), Fail
 }
 
 /// Deletes what an account issued for others and was not used yet: invitations, and codes that pair a kiosk.
-fn delete_issued(cx: &Change, member_id: i64) -> Result<(), Failure> {
+pub(super) fn delete_issued(cx: &Change, member_id: i64) -> Result<(), Failure> {
     invitations::delete_of_inviter(cx.tx, member_id)?;
     kiosks::delete_pairings_of(cx.tx, member_id)?;
     Ok(())

@@ -5,6 +5,7 @@
 //! changes nothing writes no audit row and no notice.
 
 pub(crate) mod accounts;
+pub(crate) mod alike;
 pub(crate) mod booking_fields;
 pub(crate) mod bookings;
 pub(crate) mod card;
@@ -17,6 +18,7 @@ pub(crate) mod family;
 pub(crate) mod flights;
 pub(crate) mod import_export;
 pub(crate) mod invitations;
+pub(crate) mod joining;
 pub(crate) mod kiosks;
 pub(crate) mod logbook;
 pub(crate) mod messages;
@@ -44,6 +46,7 @@ use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::queries::erasure;
 use crate::store::tables::audit;
+use crate::store::tables::joins;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::replays::{self, StoredReply};
 use crate::store::tables::signers;
@@ -177,15 +180,17 @@ impl Change<'_> {
         Ok(true)
     }
 
-    /// 404 where there is no such member, or where the member was erased: an erased member's number stays in records,
-    /// but accepts no changes.
+    /// 404 where there is no such member, or where the member was erased or joined into another account: the number stays
+    /// in records, but accepts no changes.
     pub(crate) fn check_here(&self, member_id: i64) -> Result<(), Failure> {
         if self.is_here(member_id)? { Ok(()) } else { Err(Failure::not_found()) }
     }
 
-    /// Whether the member exists and was not erased.
+    /// Whether the member exists and was neither erased nor joined into another account.
     fn is_here(&self, member_id: i64) -> Result<bool, Failure> {
-        Ok(members::exists(self.tx, member_id)? && erasure::find(self.tx, member_id)?.is_none())
+        Ok(members::exists(self.tx, member_id)?
+            && erasure::find(self.tx, member_id)?.is_none()
+            && joins::survivor_of(self.tx, member_id)? == member_id)
     }
 
     /// The account of a member whom the actor may serve. 404 where there is no such member; 403 with the reason where

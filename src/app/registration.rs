@@ -1,17 +1,12 @@
 //! New members at the desk: registered by a clerk, and optionally booked and checked in at once.
 
+use super::alike::{self, Told};
 use super::{Change, bookings, signup};
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::member_query;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::store::tables::account_claims::{self, Alike};
 use crate::store::tables::members;
-
-/// The greatest number of members born on one day whose names are compared.
-const BORN_MAX: i64 = 1_000;
-/// The greatest number of possible duplicates that are listed, of each kind.
-const ALIKE_MAX: i64 = 5;
 
 /// The data of a person at the desk who becomes a member. Unknown fields are empty.
 #[derive(Debug)]
@@ -84,22 +79,11 @@ fn is_same(cx: &Change, registration: &Registration, member_id: i64) -> Result<b
 }
 
 fn find_alike(cx: &Change, registration: &Registration) -> Result<Option<Denial>, Failure> {
-    let mut alike = account_claims::list_with_email(cx.tx, registration.email, ALIKE_MAX)?;
-    if let Some(owner) = alike.first().filter(|one| one.email_confirmed) {
+    let Registration { real_name, email, dob, phone, .. } = *registration;
+    let alike = alike::list(cx.tx, Told { real_name, email, dob, phone })?;
+    let owns = |one: &&Alike| one.email_confirmed && !email.is_empty() && one.email.eq_ignore_ascii_case(email);
+    if let Some(owner) = alike.first().filter(owns) {
         return Ok(Some(Denial::EmailTaken(owner.clone())));
-    }
-    let mut others = Vec::new();
-    if let Some(dob) = registration.dob {
-        others = account_claims::list_born(cx.tx, dob, BORN_MAX)?;
-        others.retain(|one| member_query::is_same_name(&one.name, registration.real_name));
-    }
-    if !registration.phone.is_empty() {
-        others.extend(account_claims::list_with_phone(cx.tx, registration.phone, ALIKE_MAX)?);
-    }
-    for other in others.into_iter().take(ALIKE_MAX as usize) {
-        if !alike.iter().any(|one| one.member_id == other.member_id) {
-            alike.push(other);
-        }
     }
     Ok((!alike.is_empty() && !registration.is_somebody_else).then_some(Denial::Alike(alike)))
 }

@@ -14,6 +14,7 @@ use crate::http::reply::{self, Reply};
 use crate::i18n::language::Language;
 use crate::keys::{Purpose, hex, random};
 use crate::site::Site;
+use crate::store::tables::joins;
 use crate::store::tables::kiosks;
 use crate::store::tables::members::{self, Account, Secrets};
 use crate::store::tables::throttles::{self, Counter};
@@ -159,6 +160,7 @@ pub(crate) fn check_pin(
     member_id: i64,
     pin: &str,
 ) -> Result<Option<Account>, Failure> {
+    let member_id = joins::survivor_of(tx, member_id)?;
     let account = members::find_account_by_id(tx, member_id)?;
     let counters = Counters::at_kiosk(site, kiosk.id, member_id, account.as_ref());
     if counters.delay_left(tx, tx.now())? > 0 {

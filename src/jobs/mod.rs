@@ -6,7 +6,7 @@ pub(crate) mod scrub;
 pub mod standby;
 pub mod sync;
 
-use crate::app::accounts;
+use crate::app::{accounts, joining};
 use crate::auth::SIGNATURE_KEPT_SECONDS;
 use crate::auth::kiosk;
 use crate::auth::passcode::LIFE_SECONDS;
@@ -18,9 +18,9 @@ use crate::site::priority;
 use crate::store::engine::integrity::{self, Verdict};
 use crate::store::tables::callbacks::{self, Sender};
 use crate::store::tables::{
-    account_claims, contact, devices, email_tokens, failed_attempts, invitations, kiosks, outbox as messages, partners,
-    passcodes, passkeys, payments, reminders as given, replays, sessions, sign_in_steps, signing_links, throttles,
-    undos, waivers,
+    account_claims, contact, devices, email_tokens, failed_attempts, invitations, joins, kiosks, outbox as messages,
+    partners, passcodes, passkeys, payments, reminders as given, replays, sessions, sign_in_steps, signing_links,
+    throttles, undos, waivers,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -126,6 +126,7 @@ pub fn purge_expired(site: &Site) -> Result<usize, Failure> {
         removed += passkeys::purge_expired(tx, PURGE_ROWS_MAX)?;
         removed += email_tokens::purge_expired(tx, PURGE_ROWS_MAX)?;
         removed += undos::purge_expired(tx, PURGE_ROWS_MAX)?;
+        removed += joins::purge_expired(tx, tx.now() - joining::UNDO_SECONDS)?;
         removed += account_claims::purge_expired(tx, PURGE_ROWS_MAX)?;
         removed += waivers::purge_expired(tx, PURGE_ROWS_MAX)?;
         removed += signing_links::purge_expired(tx, PURGE_ROWS_MAX)?;

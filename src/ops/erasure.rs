@@ -11,7 +11,7 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::queries::erasure::{self, Tombstone};
 use crate::store::queries::mentions::{self, Change as Mention, Search};
-use crate::store::tables::{members, tunnels};
+use crate::store::tables::{joins, members, tunnels};
 use std::path::{Path, PathBuf};
 
 /// Rows that one read looks at, so that it stays short.
@@ -27,6 +27,16 @@ pub(crate) struct Leaving {
     mentions: Vec<Mention>,
     /// The word that stands in for the person, in the site's language.
     stand_in: String,
+    /// The person's accounts that were joined into this one: they go with it.
+    joined: Vec<Leaving>,
+}
+
+impl Leaving {
+    /// The numbers of the accounts that go.
+    pub(crate) fn numbers(&self) -> Vec<i64> {
+        let joined = self.joined.iter().flat_map(Leaving::numbers);
+        std::iter::once(self.person.member_id).chain(joined).collect()
+    }
 }
 
 /// Erases a member from the rows of the site. [`rebuild`] erases the bytes. `erased_at`: the moment of the first erasure.
@@ -36,7 +46,7 @@ pub(crate) fn forget(site: &Site, tx: &Write, leaving: &Leaving, erased_at: i64)
     }
     erasure::erase(tx, &site.keys, &leaving.person, erased_at, &leaving.stand_in)?;
     tracing::info!(member_id = leaving.person.member_id, "a member is erased");
-    Ok(())
+    leaving.joined.iter().try_for_each(|one| forget(site, tx, one, erased_at))
 }
 
 /// Finds mentions of a member in every text that is declared as searched. Takes long, so it comes before the change that
@@ -45,7 +55,10 @@ pub(crate) fn find_mentions(site: &Site, member_id: i64, progress: &mut Progress
     let person = site.store.read(|tx| Ok(erasure::find_person(tx, member_id)?))?.ok_or_else(Failure::not_found)?;
     let stand_in = stand_in(site)?;
     let mentions = search(site, &person.widely(), &stand_in, progress)?;
-    Ok(Leaving { person, mentions, stand_in })
+    let joined = site.store.read(|tx| Ok(joins::list(tx, member_id)?))?;
+    site.store.release();
+    let joined = joined.iter().map(|one| find_mentions(site, one.joined_id, progress));
+    Ok(Leaving { joined: joined.collect::<Result<_, _>>()?, person, mentions, stand_in })
 }
 
 fn search(site: &Site, terms: &Terms, stand_in: &str, progress: &mut Progress) -> Result<Vec<Mention>, Failure> {

@@ -111,6 +111,10 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/members/{member_id}/guardians",                 desk::members::waiver::add_guardian).on(WAIVER),
     desk    (POST,   "/desk/members/{member_id}/guardians/end",             desk::members::waiver::end_guardian).on(WAIVER),
     desk    (POST,   "/desk/members/{member_id}/waiver/override",           desk::members::waiver::override_today),
+    desk    (GET,    "/desk/members/{member_id}/join",                      desk::members::join::show).for_admins(),
+    desk    (POST,   "/desk/members/{member_id}/join",                      desk::members::join::join).for_admins(),
+    desk    (POST,   "/desk/members/{member_id}/join/undo",                 desk::members::join::undo).for_admins().on("/desk/members/{member_id}"),
+    desk    (POST,   "/desk/members/{member_id}/alike",                     desk::members::join::tell_apart),
     desk    (POST,   "/desk/members/{member_id}/ban",                       desk::members::changes::ban).on(SECURITY),
     desk    (POST,   "/desk/members/{member_id}/ban/lift",                  desk::members::changes::lift_ban).on(SECURITY),
 

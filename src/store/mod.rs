@@ -326,6 +326,7 @@ fn check_version(version: i32) -> Result<(), String> {
 #[macro_use]
 pub mod engine;
 
+mod joining;
 #[macro_use]
 pub mod personal;
 pub mod queries;

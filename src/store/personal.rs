@@ -4,6 +4,7 @@
 //! without a column.
 
 use crate::keys::SealedColumn;
+use crate::store::joining::Join;
 
 /// The declaration of one table.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub(crate) struct Table {
     pub columns: &'static [Column],
     /// The rows that are about a member, by how they are found.
     pub rows: &'static [Rows],
+    /// What the joining of two accounts does to each column that has a member's number: see [`crate::store::joining`].
+    pub joins: &'static [Join],
 }
 
 /// A column of text or bytes.
@@ -96,12 +99,16 @@ impl Table {
         columns: &'static [Column],
         rows: &'static [Rows],
     ) -> Table {
-        Table { name, key, columns, rows }
+        Table { name, key, columns, rows, joins: &[] }
+    }
+
+    pub(crate) const fn joins(self, joins: &'static [Join]) -> Table {
+        Table { joins, ..self }
     }
 
     /// A table without rows about members.
     pub(crate) const fn nobodys(name: &'static str, columns: &'static [Column]) -> Table {
-        Table { name, key: "", columns, rows: &[] }
+        Table::new(name, "", columns, &[])
     }
 
     /// The columns that are searched for mentions.

@@ -19,7 +19,7 @@ use crate::auth::Bearer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::store::tables::members;
+use crate::store::tables::{joins, members};
 
 /// The member whose number is the path's parameter `index`, if the caller may read that member's logbook. Everyone reads
 /// their own; the desk, admins and members who are a current instructor, trainer or examiner read all.
@@ -36,7 +36,9 @@ pub(super) fn readable_member(site: &Site, call: &Call, bearer: &Bearer, index: 
             if site.store.read(|tx| reads_every_logbook(tx, RankedActor::from(member).rank, site.now()))? => {}
         _ => return Err(Failure::not_allowed()),
     }
-    let member_id = requested.ok_or_else(Failure::not_found)?;
-    let exists = site.store.read(|tx| Ok(members::exists(tx, member_id)?))?;
-    if exists { Ok(member_id) } else { Err(Failure::not_found()) }
+    let requested = requested.ok_or_else(Failure::not_found)?;
+    site.store.read(|tx| {
+        let member_id = joins::survivor_of(tx, requested)?;
+        if members::exists(tx, member_id)? { Ok(member_id) } else { Err(Failure::not_found()) }
+    })
 }

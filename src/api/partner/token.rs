@@ -19,7 +19,7 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
 use crate::store::tables::history::{self, Event, EventSubject};
-use crate::store::tables::{members, notices, pins, sessions, tunnels};
+use crate::store::tables::{joins, members, notices, pins, sessions, tunnels};
 use crate::store::{Read, Write};
 use http::{HeaderValue, header};
 use serde::Serialize;
@@ -78,6 +78,8 @@ pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     }
     let actor = RankedActor::outside(ActorId::Partner(partner.client_id().to_owned()), call);
     app::change_once(site, call, actor, |cx| {
+        let sent_as = member_id;
+        let member_id = joins::survivor_of(cx.tx, sent_as)?;
         let known = match &booking {
             Some(booking) => booked::find_known(cx.tx, partner.id(), member_id, booking)?,
             None => None,
@@ -85,6 +87,7 @@ pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
         let own = known.as_ref().filter(|known| known.member_id == member_id);
         let kept = own.map_or(Ok(None), |known| bookings::find_pin_hash(cx.tx, known.booking_id))?;
         let request = Request { cx, call, partner, member_id };
+        let kept = kept.map(|kept| (kept, pin::hash(site, sent_as, &member_pin)));
         match (check_pin(site, cx.tx, member_id, &member_pin, kept)?, &booking) {
             (PinCheck::Wrong, _) => request.refuse_pin("booking.wrong_pin"),
             (pin, Some(booking)) => request.book(pin, &member_pin, booking, known),
@@ -236,14 +239,15 @@ impl BookingFields {
     }
 }
 
-/// Checks the PIN; `kept`: the hash of the PIN that came with the booking before. Five wrong PINs pause it; during the pause
+/// Checks the PIN; `kept`: the hash of the PIN that came with the booking before, and that of this one under the number that
+/// was sent, which may be that of an account that was joined since. Five wrong PINs pause it; during the pause
 /// every PIN is refused as a wrong one.
 fn check_pin(
     site: &Site,
     tx: &Write,
     member_id: i64,
     member_pin: &str,
-    kept: Option<[u8; 32]>,
+    kept: Option<([u8; 32], [u8; 32])>,
 ) -> Result<PinCheck, Failure> {
     let Some(known) = pins::find(tx, member_id)? else { return Ok(PinCheck::Wrong) };
     if tx.now() < known.paused_until {
@@ -255,8 +259,7 @@ fn check_pin(
         }
         return Ok(PinCheck::Right);
     }
-    let presented = pin::hash(site, member_id, member_pin);
-    if kept.is_some_and(|kept| bool::from(kept.ct_eq(&presented))) {
+    if kept.is_some_and(|(kept, presented)| bool::from(kept.ct_eq(&presented))) {
         return Ok(PinCheck::Outdated);
     }
     count_wrong_pin(tx, member_id)?;

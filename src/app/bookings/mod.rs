@@ -7,7 +7,7 @@ mod steps;
 
 pub(crate) use record::find_known;
 pub(super) use record::record;
-pub(super) use steps::import;
+pub(super) use steps::{import, note_owner};
 
 use super::seen::{self, Seen};
 use super::{Change, Outcome, family};

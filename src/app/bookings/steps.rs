@@ -149,6 +149,11 @@ pub(in crate::app) fn import(tx: &Write, partner_id: i64, member_id: i64, bookin
     Ok(())
 }
 
+/// Notes in the history that a booking has another member: two accounts of one person were joined, or that was undone.
+pub(in crate::app) fn note_owner(cx: &Change, booking_id: i64) -> Result<(), Failure> {
+    write_history(cx, booking_id, Event::BookingChanged)
+}
+
 fn change(cx: &Change, known: &BookingRow, sent: &Booking, stands: &Booking) -> Result<(), Failure> {
     bookings::update_booking(cx.tx, known.booking_id, stands)?;
     note_sent(cx.tx, known.booking_id, sent, stands)?;

@@ -15,7 +15,7 @@ use crate::http::fields::Fields;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::queries::lists;
-use crate::store::tables::{bookings, members, partners, tunnels};
+use crate::store::tables::{bookings, joins, members, partners, tunnels};
 use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -96,7 +96,7 @@ impl List for Bookings {
         if let Err(failure) = problems.finish() {
             return wrong(row, failure);
         }
-        let member_id = member.ok_or_else(Failure::broken)?.member_id;
+        let member_id = joins::survivor_of(tx, member.ok_or_else(Failure::broken)?.member_id)?;
         // Numbers of partners begin at 1.
         let known_partner = partner_id.unwrap_or(0);
         let (key, field) = key(known_partner, member_id, &booking);

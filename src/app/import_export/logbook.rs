@@ -17,7 +17,7 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::queries::holdings;
 use crate::store::queries::lists::{self, Entry, Names};
-use crate::store::tables::{bookings, entry_events, members, partners, skills};
+use crate::store::tables::{bookings, entry_events, joins, members, partners, skills};
 use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -215,7 +215,8 @@ fn read(
         if let Some(known) = accounts.get(name) {
             return Ok(Some(*known));
         }
-        let found = members::find_certain_account(tx, name)?.map(|account| account.member_id);
+        let found = members::find_certain_account(tx, name)?;
+        let found = found.map(|account| joins::survivor_of(tx, account.member_id)).transpose()?;
         if let Some(member_id) = found {
             accounts.insert(name.to_owned(), member_id);
         } else {

@@ -6,7 +6,7 @@ use crate::app::Change;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::tables::skills::{self, NewEntry};
-use crate::store::tables::{members, signers};
+use crate::store::tables::{joins, members, signers};
 
 /// Requests a signature in the actor's logbook from the named signer, who is notified. Returns the number of the entry.
 pub(crate) fn ask(cx: &Change, request: &Request, instructor_id: Option<i64>) -> Result<i64, Failure> {
@@ -30,6 +30,7 @@ pub(crate) fn record_seen(
     comments_instructor: &str,
 ) -> Result<i64, Failure> {
     let signer_id = actor_id(cx)?;
+    let holder_id = joins::survivor_of(cx.tx, holder_id)?;
     let unknown = || Failure::field("skill", Text::new("field.unknown_skill"));
     let level = rules::find_item(cx.site, &request.skill).ok_or_else(unknown)?.level;
     let tunnel_id = request.tunnel_id;

@@ -8,9 +8,9 @@ use crate::domain::audit::{Detail, Subject};
 use crate::domain::payment::{Decision, Event, Status};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
-use crate::store::tables::members;
 use crate::store::tables::payments::{self, Account};
 use crate::store::tables::till as till_entries;
+use crate::store::tables::{joins, members};
 use std::time::Duration;
 
 /// The greatest number of a member's claims that the processor has not confirmed.
@@ -31,6 +31,7 @@ pub(crate) fn apply_event(cx: &Change, intent_id: &str, event: &Event) -> Result
     let mut event = event.clone();
     if let Some(member_id) = event.member_id {
         // People type the metadata, so an unknown member number counts as none.
+        let member_id = joins::survivor_of(cx.tx, member_id)?;
         event.member_id = members::exists(cx.tx, member_id)?.then_some(member_id);
     }
     if is_of_till(cx, intent_id)? {

@@ -19,6 +19,7 @@ use crate::keys::random;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::entries;
+use crate::store::tables::joins;
 use crate::store::tables::members::{self, Account, Profile};
 use crate::store::tables::second_factors::{self, Kind};
 use base64::Engine;
@@ -212,8 +213,10 @@ impl NewPassword {
 
 pub(super) fn find(site: &Site, name: &str) -> Result<Account, CommandError> {
     let (by_id, by_name) = site.store.read(|tx| {
-        let by_id = name.parse().ok().map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
-        Ok((by_id, members::find_account(tx, name)?))
+        let lead = |member_id| members::find_account_by_id(tx, joins::survivor_of(tx, member_id)?);
+        let by_id = name.parse().ok().map(lead).transpose()?.flatten();
+        let by_name = members::find_account(tx, name)?.map(|found| lead(found.member_id)).transpose()?.flatten();
+        Ok((by_id, by_name))
     })?;
     if let (Some(one), Some(other)) = (&by_id, &by_name)
         && one.member_id != other.member_id

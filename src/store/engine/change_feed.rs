@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A change of any row of these tables counts.
-const WATCHED: [&str; 9] = [
+const WATCHED: [&str; 10] = [
+    "alikes",
     "bookings",
     "entries",
     "members",

@@ -16,7 +16,7 @@ use crate::keys::{Keys, hex, random};
 use crate::store::engine::columns::row;
 use crate::store::engine::{data_dir, wal_mark};
 use crate::store::personal::Fate;
-use crate::store::tables::{former_names, members, sessions, skills, tunnels};
+use crate::store::tables::{former_names, joins, members, sessions, skills, tunnels};
 use crate::store::{Read, Store, Write};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Result, ToSql, named_params};
@@ -128,7 +128,8 @@ row! {
     }
 }
 
-/// What a member is and was called. An address or a telephone number that another member has too is not the person's alone.
+/// What a member is and was called. An address or a telephone number that another member has too is not the person's alone,
+/// unless that is another account of the same person, which was joined.
 pub(crate) fn find_person(tx: &Read, member_id: i64) -> Result<Option<Person>> {
     let sql = sql!("SELECT ", Names::COLUMNS, " FROM members WHERE member_id = ?1");
     let Some(Names { username, screen_name, real_name, email, phone }) = tx.find(sql, [member_id])? else {
@@ -137,11 +138,15 @@ pub(crate) fn find_person(tx: &Read, member_id: i64) -> Result<Option<Person>> {
     let former = |kind| former_names::list(tx, member_id, kind);
     let names: Vec<String> = [username, screen_name, real_name].into_iter().chain(former("name")?).collect();
     let is_another_s = sql!(
-        "SELECT EXISTS (SELECT 1 FROM members WHERE email = :word AND :word <> '' AND member_id <> :id)
-                OR EXISTS (SELECT 1 FROM members WHERE phone = :word AND :word <> '' AND member_id <> :id)
-                OR EXISTS (SELECT 1 FROM members WHERE :word IN (username, screen_name, real_name) AND member_id <> :id)"
+        "SELECT EXISTS (SELECT 1 FROM members WHERE email = :word AND :word <> ''
+                          AND member_id NOT IN (SELECT value FROM json_each(:own)))
+                OR EXISTS (SELECT 1 FROM members WHERE phone = :word AND :word <> ''
+                          AND member_id NOT IN (SELECT value FROM json_each(:own)))
+                OR EXISTS (SELECT 1 FROM members WHERE :word IN (username, screen_name, real_name)
+                          AND member_id NOT IN (SELECT value FROM json_each(:own)))"
     );
-    let is_shared = |word: &str| tx.get::<bool>(is_another_s, named_params! {":word": word, ":id": member_id});
+    let own = serde_json::json!(joins::list_numbers(tx, member_id)?).to_string();
+    let is_shared = |word: &str| tx.get::<bool>(is_another_s, named_params! {":word": word, ":own": own});
     let (mut shared, mut addresses, mut phones) = (Vec::new(), Vec::new(), Vec::new());
     for name in &names {
         if !name.contains(char::is_whitespace) && is_shared(name)? {

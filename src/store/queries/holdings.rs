@@ -1,6 +1,7 @@
 //! The levels that members hold, and the trainings that their currency depends on.
 
 use crate::domain::catalogue::{Catalogue, LevelKey};
+use crate::store::joining::derived;
 use crate::store::personal::{CATALOGUE, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -11,7 +12,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "",
     &[not_personal("cat_group", CATALOGUE), not_personal("cat_id", CATALOGUE), not_personal("track", CATALOGUE)],
     &[Rows::kept("levels", "member_id = :id", "derived from entries, which stay")],
-)];
+)
+.joins(&[derived("member_id")])];
 
 row! {
     /// A level that a member holds, or that is certified.

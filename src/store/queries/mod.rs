@@ -3,6 +3,7 @@
 pub mod erasure;
 pub mod holdings;
 pub(crate) mod hours;
+pub(crate) mod joining;
 pub(crate) mod lists;
 pub(crate) mod logbook;
 pub(crate) mod member_search;

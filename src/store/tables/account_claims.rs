@@ -1,6 +1,7 @@
 //! The codes by which owners claim accounts that the desk made, and the registrations at the desk. Only keyed hashes of
 //! the codes are stored.
 
+use crate::store::joining::{ITS_OWN, OPENS, WHO_DID, stays};
 use crate::store::personal::{NUMBERS, Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -12,7 +13,8 @@ pub(crate) const PERSONAL: &[Table] = &[
         "",
         &[secret("code_hash"), deleted("email")],
         &[Rows::deleted("account_codes", "member_id = :id")],
-    ),
+    )
+    .joins(&[stays("member_id", OPENS)]),
     Table::new(
         "registrations",
         "",
@@ -22,7 +24,8 @@ pub(crate) const PERSONAL: &[Table] = &[
             Rows::others("registrations_made_for_others", "registered_by = :id AND member_id <> :id", NUMBERS)
                 .only(&["registered_at"]),
         ],
-    ),
+    )
+    .joins(&[stays("member_id", ITS_OWN), stays("registered_by", WHO_DID)]),
 ];
 
 row! {

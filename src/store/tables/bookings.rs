@@ -3,9 +3,15 @@
 use super::partners;
 use crate::domain::booking::Booking;
 use crate::store::engine::columns::{Columns, FromRow};
+use crate::store::joining::{OPENS, WHO_DID, moves_unless, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, replaced, searched, secret};
 use crate::store::{Conditions, Read, Write};
 use rusqlite::{Result, named_params};
+
+/// The survivor has a booking that the partner could not tell from this one.
+pub(crate) const TAKEN: &str = "t.registration_id IS NULL AND EXISTS (SELECT 1 FROM bookings s
+    WHERE s.member_id = :survivor AND s.partner_id = t.partner_id AND s.registration_id IS NULL AND s.purchase_id IS t.purchase_id
+    AND coalesce(s.sent_flight_date, s.flight_date) = coalesce(t.sent_flight_date, t.flight_date))";
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[
@@ -14,13 +20,19 @@ pub(crate) const PERSONAL: &[Table] = &[
         "booking_id",
         &[not_personal("ended_as", OUR_WORD), searched("removed_comment"), replaced("pin_hash", "NULL").secret()],
         &[Rows::emptied("bookings", "member_id = :id", "", "the partner's metrics count them; numbers and moments")],
-    ),
+    )
+    .joins(&[
+        moves_unless("member_id", "booking_id", TAKEN),
+        stays("arrived_by", WHO_DID),
+        stays("ended_by", WHO_DID),
+    ]),
     Table::new(
         "booking_tokens",
         "",
         &[secret("token_hash"), secret("bound")],
         &[Rows::deleted("booking_tokens", "member_id = :id")],
-    ),
+    )
+    .joins(&[stays("member_id", OPENS)]),
 ];
 
 columns! {

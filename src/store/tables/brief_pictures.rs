@@ -1,12 +1,14 @@
 //! The pictures of the operator's safety brief. A removed picture stays in the table, as a record of what was shown.
 
+use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] =
-    &[Table::nobodys("brief_pictures", &[not_personal("jpeg", "the operator's pictures of the site")])];
+    &[Table::nobodys("brief_pictures", &[not_personal("jpeg", "the operator's pictures of the site")])
+        .joins(&[stays("added_by", WHO_DID)])];
 
 /// Adds a picture; returns its number. `by`: the admin.
 pub(crate) fn insert(tx: &Write, jpeg: &[u8], by: Option<i64>) -> Result<i64> {

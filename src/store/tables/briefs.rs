@@ -1,6 +1,7 @@
 //! Confirmations of the operator's safety brief at a kiosk, by version.
 
 use super::site_texts::SiteText;
+use crate::store::joining::moves;
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -11,7 +12,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "",
     &[not_personal("language", OUR_WORD), not_personal("text_hash", "of the operator's text")],
     &[Rows::deleted("safety_briefs_read", "member_id = :id")],
-)];
+)
+.joins(&[moves("member_id", "confirmation_id")])];
 
 pub(crate) fn insert(tx: &Write, member_id: i64, text: &SiteText) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO brief_confirmations" {

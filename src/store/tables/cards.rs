@@ -1,12 +1,14 @@
 //! The cards and wristbands of members.
 
+use crate::store::joining::moves;
 use crate::store::personal::{Rows, Table, deleted};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] =
-    &[Table::new("cards", "", &[deleted("card")], &[Rows::deleted("cards", "member_id = :id")])];
+    &[Table::new("cards", "", &[deleted("card")], &[Rows::deleted("cards", "member_id = :id")])
+        .joins(&[moves("member_id", "card")])];
 
 pub(crate) fn insert(tx: &Write, card: &str, member_id: i64) -> Result<usize> {
     insert!(tx.run, "INSERT INTO cards" { card, member_id, tied_at: tx.now() })

@@ -2,6 +2,7 @@
 
 use crate::domain::certificate::{self, Signed};
 use crate::store::engine::columns::{Columns, FromRow};
+use crate::store::joining::moves;
 use crate::store::personal::{CATALOGUE, HASH, Rows, Table, not_personal};
 use crate::store::queries::holdings::Holding;
 use crate::store::{Read, Write};
@@ -23,7 +24,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         "member_id = NULL",
         "a code on paper must be known to be known as void",
     )],
-)];
+)
+.joins(&[moves("member_id", "code")])];
 
 /// A certificate that was issued.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 
 use super::site_texts::Kind;
 use crate::domain::waiver::SigningPlace;
+use crate::store::joining::{ITS_OWN, WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -26,7 +27,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
             "said_at",
         ]),
     ],
-)];
+)
+.joins(&[stays("member_id", ITS_OWN), stays("said_by", WHO_DID)])];
 
 row! {
     /// A member's consent, or its withdrawal. Moments in Unix seconds.

@@ -1,5 +1,6 @@
 //! Messages of the contact form.
 
+use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -20,7 +21,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         Rows::deleted("contact_messages", "member_id = :id"),
         Rows::deleted("contact_messages_by_address", concat!("email COLLATE NOCASE IN ", spellings!())),
     ],
-)];
+)
+.joins(&[stays("member_id", ITS_OWN)])];
 
 /// A new message.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Devices that members signed in on. Only hashes of their tokens are stored.
 
+use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{NUMBERS, Rows, Table, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -17,7 +18,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
             "used_at",
         ]),
     ],
-)];
+)
+.joins(&[stays("member_id", OPENS), stays("voucher_id", OPENS)])];
 
 pub(crate) type DeviceHash = [u8; 32];
 

@@ -1,5 +1,6 @@
 //! The tokens in the mails that confirm an address. Only their hashes are kept.
 
+use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -10,7 +11,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "",
     &[secret("token_hash"), deleted("email")],
     &[Rows::deleted("email_confirmations", "member_id = :id")],
-)];
+)
+.joins(&[stays("member_id", OPENS)])];
 
 /// How long an expired token can still request a new one.
 const KEPT_SECONDS: i64 = 30 * 86_400;

@@ -1,5 +1,6 @@
 //! Emergency contacts of members.
 
+use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Mention, Rows, Table, mentioned};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -10,7 +11,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "member_id",
     &[mentioned("name", Mention::RowRemoved), mentioned("phone", Mention::RowRemoved)],
     &[Rows::deleted("emergency_contact", "member_id = :id")],
-)];
+)
+.joins(&[stays("member_id", ITS_OWN)])];
 
 row! {
     #[derive(Debug, Clone, Default, PartialEq, Eq)]

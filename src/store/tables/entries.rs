@@ -1,10 +1,21 @@
 //! Logbook entries.
 
 use crate::domain::entry::{Kind, Status};
+use crate::store::joining::{WHO_DID, moves_unless, stays};
 use crate::store::personal::{CATALOGUE, OUR_WORD, Rows, Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 use std::ops::ControlFlow;
+
+/// The survivor has an entry of the skill that says as much, or the booking of the flight time stays.
+const KNOWN: &str = joined!(
+    "t.kind = 'skill' AND EXISTS (SELECT 1 FROM entries s WHERE s.member_id = :survivor AND s.kind = 'skill'
+        AND s.cat_group = t.cat_group AND s.skill = t.skill
+        AND (s.status = 'open' OR s.status IN ('pending', 'suspended') AND t.status <> 'open'))
+     OR t.booking_id IN (SELECT t.booking_id FROM bookings t WHERE t.member_id = :joined AND ",
+    super::bookings::TAKEN,
+    ")"
+);
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[Table::new(
@@ -50,7 +61,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         )
         .only(&["entry_id", "kind", "status", "entry_date", "minutes", "comment", "created_at"]),
     ],
-)];
+)
+.joins(&[moves_unless("member_id", "entry_id", KNOWN), stays("author_id", WHO_DID), stays("instructor_id", WHO_DID)])];
 
 row! {
     /// A new flight-time entry.

@@ -1,6 +1,7 @@
 //! The history of skill and safety entries: who changed the state, when, from what, to what. Rows are only added.
 
 use crate::domain::entry::Status;
+use crate::store::joining::{AS_IT_WAS, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -11,7 +12,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "",
     &[not_personal("from_status", OUR_WORD), not_personal("to_status", OUR_WORD)],
     &[Rows::kept("entry_moves", "member_id = :id", NUMBERS)],
-)];
+)
+.joins(&[stays("member_id", AS_IT_WAS)])];
 
 row! {
     #[derive(Debug)]

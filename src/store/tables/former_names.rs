@@ -1,5 +1,6 @@
 //! The names, addresses and telephone numbers that members had before. A trigger adds them; an erasure looks for them.
 
+use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -10,7 +11,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "",
     &[not_personal("kind", OUR_WORD), deleted("word")],
     &[Rows::deleted("former_names", "member_id = :id")],
-)];
+)
+.joins(&[stays("member_id", ITS_OWN)])];
 
 /// The former names of a kind (`name`, `email` or `phone`).
 pub(crate) fn list(tx: &Read, member_id: i64, kind: &str) -> Result<Vec<String>> {

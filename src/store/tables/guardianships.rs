@@ -2,9 +2,19 @@
 //! rules derive from the day of birth.
 
 use crate::domain::waiver::Relation;
+use crate::store::joining::{WHO_DID, moves_unless, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// One of the two acts for the other: they are two persons.
+const EACH_OTHER: &str = "t.ended_at IS NULL AND (t.child_id = :joined AND t.guardian_id = :survivor
+    OR t.child_id = :survivor AND t.guardian_id = :joined)";
+/// The survivor has the same guardian, or was the guardian.
+const SAME_GUARDIAN: &str = "t.guardian_id = :survivor OR t.ended_at IS NULL AND EXISTS (SELECT 1 FROM guardianships s
+    WHERE s.child_id = :survivor AND s.guardian_id = t.guardian_id AND s.ended_at IS NULL)";
+const SAME_CHILD: &str = "t.child_id = :survivor OR t.ended_at IS NULL AND EXISTS (SELECT 1 FROM guardianships s
+    WHERE s.guardian_id = :survivor AND s.child_id = t.child_id AND s.ended_at IS NULL)";
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[Table::new(
@@ -12,7 +22,12 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "guardianship_id",
     &[not_personal("relation", OUR_WORD), searched("permission")],
     &[Rows::deleted("guardians", "child_id = :id OR guardian_id = :id")],
-)];
+)
+.joins(&[
+    moves_unless("child_id", "guardianship_id", SAME_GUARDIAN).refused_where(EACH_OTHER, "join.guardian"),
+    moves_unless("guardian_id", "guardianship_id", SAME_CHILD),
+    stays("made_by", WHO_DID),
+])];
 
 row! {
     /// One adult of one child.

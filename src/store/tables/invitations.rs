@@ -1,6 +1,7 @@
 //! Invitations of staff: each has a code, of which only a keyed hash is stored, until it is used, withdrawn or expired.
 
 use crate::domain::role::Role;
+use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -20,7 +21,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         Rows::deleted("invitations_to_the_address", concat!("email IN ", spellings!())),
         Rows::deleted("invitations_given", "invited_by = :id").only(&["role", "created_at", "ends_at"]),
     ],
-)];
+)
+.joins(&[stays("invited_by", WHO_DID)])];
 
 row! {
     /// A valid invitation: not expired, and by a member who is still an admin.

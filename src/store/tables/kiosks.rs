@@ -1,5 +1,6 @@
 //! Kiosks, their guests, and the codes for pairing and signing in. Only hashes of keys and codes are stored.
 
+use crate::store::joining::{OPENS, WHO_DID, stays};
 use crate::store::personal::{HASH, Rows, Table, not_personal, searched, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -11,10 +12,14 @@ pub(crate) const PERSONAL: &[Table] = &[
         "kiosk_id",
         &[searched("name"), not_personal("key_hash", "of the screen's own key"), not_personal("bound", HASH)],
         &[],
-    ),
-    Table::new("kiosk_pairings", "code_hash", &[not_personal("code_hash", HASH), searched("name")], &[]),
-    Table::new("kiosk_guests", "", &[secret("token_hash")], &[Rows::deleted("kiosk", "member_id = :id")]),
-    Table::new("kiosk_codes", "", &[secret("code_hash")], &[Rows::deleted("kiosk_codes", "member_id = :id")]),
+    )
+    .joins(&[stays("paired_by", WHO_DID)]),
+    Table::new("kiosk_pairings", "code_hash", &[not_personal("code_hash", HASH), searched("name")], &[])
+        .joins(&[stays("made_by", WHO_DID)]),
+    Table::new("kiosk_guests", "", &[secret("token_hash")], &[Rows::deleted("kiosk", "member_id = :id")])
+        .joins(&[stays("member_id", OPENS)]),
+    Table::new("kiosk_codes", "", &[secret("code_hash")], &[Rows::deleted("kiosk_codes", "member_id = :id")])
+        .joins(&[stays("member_id", OPENS)]),
 ];
 
 row! {

@@ -1,12 +1,14 @@
 //! Profile pictures.
 
+use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Rows, Table, deleted};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] =
-    &[Table::new("media", "", &[deleted("jpeg")], &[Rows::deleted("picture", "member_id = :id")])];
+    &[Table::new("media", "", &[deleted("jpeg")], &[Rows::deleted("picture", "member_id = :id")])
+        .joins(&[stays("member_id", ITS_OWN)])];
 
 /// Sets the picture, in place of the earlier one.
 pub(crate) fn set(tx: &Write, member_id: i64, jpeg: &[u8]) -> Result<usize> {

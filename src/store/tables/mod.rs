@@ -24,6 +24,7 @@ pub(crate) mod former_names;
 pub(crate) mod guardianships;
 pub mod history;
 pub(crate) mod invitations;
+pub(crate) mod joins;
 pub(crate) mod kiosks;
 pub(crate) mod media;
 pub mod members;
@@ -82,6 +83,7 @@ pub(crate) const PERSONAL: &[&[Table]] = &[
     guardianships::PERSONAL,
     history::PERSONAL,
     invitations::PERSONAL,
+    joins::PERSONAL,
     kiosks::PERSONAL,
     media::PERSONAL,
     members::PERSONAL,

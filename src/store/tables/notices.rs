@@ -1,5 +1,6 @@
 //! Notices to members.
 
+use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -16,7 +17,7 @@ pub(crate) const PERSONAL: &[Table] = &[
              AND EXISTS (SELECT 1 FROM entries e WHERE e.entry_id = json_extract(detail, '$.entry_id') AND :id IN (e.member_id, e.instructor_id))",
             "others' notices; the person's name in it is replaced",
         ).only(&["notification_id", "subject", "created_at"]),
-    ]),
+    ]).joins(&[stays("member_id", ITS_OWN)]),
 ];
 
 /// The notices that are kept for a member, as many as one list shows. Older ones are deleted.

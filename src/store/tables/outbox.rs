@@ -3,6 +3,7 @@
 
 use crate::domain::role::Role;
 use crate::keys::{Keys, Place, columns};
+use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -29,7 +30,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
             concat!("recipient COLLATE NOCASE IN ", spellings!(), " OR recipient IN ", phones!()),
         ),
     ],
-)];
+)
+.joins(&[stays("member_id", OPENS)])];
 
 named! {
     /// The channel by which a message is sent.

@@ -1,5 +1,6 @@
 //! The user records of partners. Every statement names the partner, so that no partner sees another's records.
 
+use super::joins;
 use crate::http::failure::Failure;
 use crate::store::personal::{Rows, Table, emptied};
 use crate::store::{Read, Write, is_taken};
@@ -23,7 +24,7 @@ row! {
     pub(crate) struct PartnerUser in "u." {
         pub id: i64 = "u.user_id",
         pub email: String,
-        /// The member who confirmed this address.
+        /// The member who confirmed this address, or into whose account that one was joined.
         pub member_id: Option<i64> = "m.member_id",
         pub created_at: i64,
         pub updated_at: i64,
@@ -66,13 +67,20 @@ pub(crate) fn delete(tx: &Write, partner_id: i64, id: i64) -> Result<usize> {
 
 pub(crate) fn find(tx: &Read, partner_id: i64, id: i64) -> Result<Option<PartnerUser>> {
     let sql = sql!(USER, " AND u.user_id = :id");
-    tx.find(sql, named_params! {":partner_id": partner_id, ":id": id})
+    tx.find(sql, named_params! {":partner_id": partner_id, ":id": id})?.map(|user| led(tx, user)).transpose()
 }
 
 /// A partner's records, newest first.
 pub(crate) fn list(tx: &Read, partner_id: i64, limit: i64, offset: i64) -> Result<Vec<PartnerUser>> {
     let sql = sql!(USER, " ORDER BY u.user_id DESC LIMIT :limit OFFSET :offset");
-    tx.list(sql, named_params! {":partner_id": partner_id, ":limit": limit, ":offset": offset})
+    let users = tx.list(sql, named_params! {":partner_id": partner_id, ":limit": limit, ":offset": offset})?;
+    users.into_iter().map(|user| led(tx, user)).collect()
+}
+
+/// The record of an account that was joined into another one leads to that other.
+fn led(tx: &Read, user: PartnerUser) -> Result<PartnerUser> {
+    let member_id = user.member_id.map(|member_id| joins::survivor_of(tx, member_id)).transpose()?;
+    Ok(PartnerUser { member_id, ..user })
 }
 
 /// The number of a partner's records, which triggers keep, because counting very many rows takes long.

@@ -1,5 +1,6 @@
 //! Passcodes that were sent: one valid for each member and purpose, hashed, with few tries.
 
+use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{HASH, OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -11,7 +12,8 @@ pub(crate) const PERSONAL: &[Table] = &[
         "",
         &[not_personal("purpose", OUR_WORD), secret("code_hash"), deleted("target")],
         &[Rows::deleted("passcodes", "member_id = :id")],
-    ),
+    )
+    .joins(&[stays("member_id", OPENS)]),
     Table::nobodys("passcode_sends", &[not_personal("address_hash", HASH)]),
 ];
 

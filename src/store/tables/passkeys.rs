@@ -2,6 +2,7 @@
 
 use super::sessions::TokenHash;
 use crate::keys::columns;
+use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -13,7 +14,8 @@ pub(crate) const PERSONAL: &[Table] = &[
         "",
         &[deleted("rp_id"), deleted("credential_id"), deleted("public_key"), deleted("name")],
         &[Rows::deleted("passkeys", "member_id = :id")],
-    ),
+    )
+    .joins(&[stays("member_id", OPENS)]),
     Table::new(
         "passkey_challenges",
         "",
@@ -24,7 +26,8 @@ pub(crate) const PERSONAL: &[Table] = &[
             secret("sealed").sealed(&columns::PASSKEY_CHALLENGE),
         ],
         &[Rows::deleted("passkey_challenges", "member_id = :id")],
-    ),
+    )
+    .joins(&[stays("member_id", OPENS)]),
 ];
 
 pub(crate) type ChallengeHash = [u8; 32];

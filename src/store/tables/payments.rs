@@ -1,6 +1,7 @@
 //! Payments as the processor reports them, and the members to whom they belong.
 
 use crate::domain::payment::{Decision, Issue, Price, ProcessorReport, Status, Weighted};
+use crate::store::joining::moves;
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -23,7 +24,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         "member_id = :id OR named_member = :id OR claimed_by = :id OR assigned_to = :id OR granted_to = :id OR rival_claim = :id",
         "the books must be kept; the processor's numbers",
     )],
-)];
+).joins(&[moves("member_id", "payment_id"), moves("named_member", "payment_id"), moves("claimed_by", "payment_id"), moves("assigned_to", "payment_id"), moves("granted_to", "payment_id"), moves("rival_claim", "payment_id")])];
 
 row! {
     /// A payment as its member sees it.

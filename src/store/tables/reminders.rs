@@ -2,6 +2,7 @@
 
 use crate::domain::reminder::Reminder;
 use crate::store::engine::statements::Sql;
+use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{CATALOGUE, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -12,7 +13,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "",
     &[not_personal("programme", CATALOGUE), not_personal("kind", OUR_WORD)],
     &[Rows::deleted("reminders", "member_id = :id")],
-)];
+)
+.joins(&[stays("member_id", ITS_OWN)])];
 
 /// The position in a walk over the entries: the moment and the number of the last one read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

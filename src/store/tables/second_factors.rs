@@ -1,6 +1,7 @@
 //! Second factors, those that are being set up, and recovery codes.
 
 use crate::keys::columns;
+use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -16,8 +17,10 @@ pub(crate) const PERSONAL: &[Table] = &[
             secret("sealed_pending").sealed(&columns::PENDING_FACTOR),
         ],
         &[Rows::deleted("second_factor", "member_id = :id")],
-    ),
-    Table::new("recovery_codes", "", &[secret("code_hash")], &[Rows::deleted("recovery_codes", "member_id = :id")]),
+    )
+    .joins(&[stays("member_id", OPENS)]),
+    Table::new("recovery_codes", "", &[secret("code_hash")], &[Rows::deleted("recovery_codes", "member_id = :id")])
+        .joins(&[stays("member_id", OPENS)]),
 ];
 
 named! {

@@ -1,5 +1,6 @@
 //! The answers to security questions, as hashes, each bound to its member and question.
 
+use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Rows, Table, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -10,7 +11,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "",
     &[secret("answer_hash")],
     &[Rows::deleted("security_questions", "member_id = :id")],
-)];
+)
+.joins(&[stays("member_id", OPENS)])];
 
 /// What an answer's hash is bound to: this column, the member's number and the question's.
 const ANSWER: &str = "security_answers.answer_hash";

@@ -3,6 +3,7 @@
 use super::{account_claims, email_tokens, kiosks, passcodes, passkeys, pins, sign_in_steps, signing_links};
 use crate::domain::role::Role;
 use crate::keys::hex;
+use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -13,7 +14,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "",
     &[secret("token_hash"), deleted("user_agent"), secret("bound")],
     &[Rows::deleted("sessions", "member_id = :id")],
-)];
+)
+.joins(&[stays("member_id", OPENS)])];
 
 pub(crate) type TokenHash = [u8; 32];
 

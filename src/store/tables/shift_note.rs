@@ -1,5 +1,6 @@
 //! The note of one shift for the next. A site has one.
 
+use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{Rows, Table, searched};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -10,7 +11,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "only",
     &[searched("text")],
     &[Rows::deleted("notes_for_the_next_shift", "only = 1 AND member_id = :id")],
-)];
+)
+.joins(&[stays("member_id", WHO_DID)])];
 
 row! {
     #[derive(Debug)]

@@ -1,12 +1,14 @@
 //! Sign-ins by a social network that wait for the second factor, one a member. Only hashes of their tokens are stored.
 
+use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Rows, Table, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] =
-    &[Table::new("sign_in_steps", "", &[secret("step_hash")], &[Rows::deleted("sign_in_steps", "member_id = :id")])];
+    &[Table::new("sign_in_steps", "", &[secret("step_hash")], &[Rows::deleted("sign_in_steps", "member_id = :id")])
+        .joins(&[stays("member_id", OPENS)])];
 
 row! {
     /// A step that has not expired.

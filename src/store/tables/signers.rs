@@ -4,6 +4,7 @@ use super::{entries, tunnels};
 use crate::domain::catalogue::{Catalogue, Level, LevelKey};
 use crate::domain::currency;
 use crate::domain::signoff::{self, Authority, Denial};
+use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{CATALOGUE, NUMBERS, Rows, Table, not_personal};
 use crate::store::queries::holdings::{self, Holding};
 use crate::store::{Read, Write};
@@ -23,7 +24,12 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         ),
         Rows::others("signing_rights_given", "appointed_by = :id OR ended_by = :id", NUMBERS),
     ],
-)];
+)
+.joins(&[
+    stays("member_id", WHO_DID).refused_where("t.member_id = :joined AND t.ended_at IS NULL", "join.signer"),
+    stays("appointed_by", WHO_DID),
+    stays("ended_by", WHO_DID),
+])];
 
 row! {
     /// A row of a tunnel's list, in force.

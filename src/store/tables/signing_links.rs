@@ -1,12 +1,14 @@
 //! Codes by which a member signs a waiver on a telephone, one a member. Only keyed hashes are stored.
 
+use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Rows, Table, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] =
-    &[Table::new("signing_links", "", &[secret("code_hash")], &[Rows::deleted("signing_links", "member_id = :id")])];
+    &[Table::new("signing_links", "", &[secret("code_hash")], &[Rows::deleted("signing_links", "member_id = :id")])
+        .joins(&[stays("member_id", OPENS)])];
 
 /// Sets the member's code. `ends_at`: Unix seconds.
 pub(crate) fn set(tx: &Write, code_hash: &[u8; 32], member_id: i64, ends_at: i64) -> Result<usize> {

@@ -1,6 +1,7 @@
 //! The operator's texts that members sign, confirm or consent to: drafts, and published versions. A published version
 //! is never changed.
 
+use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{OUR_WORD, Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -18,7 +19,8 @@ pub(crate) const PERSONAL: &[Table] = &[
             not_personal("questions", PUBLISHED),
             not_personal("text_hash", PUBLISHED),
         ],
-    ),
+    )
+    .joins(&[stays("published_by", WHO_DID)]),
     Table::new(
         "site_text_drafts",
         "kind || ' ' || language",

@@ -1,5 +1,6 @@
 //! Links between members and their accounts at social networks.
 
+use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -10,7 +11,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "",
     &[not_personal("provider", OUR_WORD), deleted("subject"), deleted("name")],
     &[Rows::deleted("social_links", "member_id = :id")],
-)];
+)
+.joins(&[stays("member_id", OPENS)])];
 
 /// The member of this link; records its use.
 pub(crate) fn find_for_use(tx: &Write, provider: &str, subject: &str) -> Result<Option<i64>> {

@@ -2,6 +2,7 @@
 //! of a currency, moments in Unix seconds. Rows are added and never changed.
 
 use crate::domain::till::{Kind, Sums};
+use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -26,7 +27,8 @@ pub(crate) const PERSONAL: &[Table] = &[
             )
             .only(&["entry_id", "kind", "amount_cents", "currency", "taken_at"]),
         ],
-    ),
+    )
+    .joins(&[stays("taken_by", WHO_DID)]),
     Table::new(
         "till_closings",
         "closing_id",
@@ -37,7 +39,8 @@ pub(crate) const PERSONAL: &[Table] = &[
             "the books must be kept; the person's name in a note is replaced",
         )
         .only(&["closing_id", "counted_cents", "left_cents", "note", "closed_at"])],
-    ),
+    )
+    .joins(&[stays("closed_by", WHO_DID)]),
 ];
 
 row! {

@@ -1,6 +1,7 @@
 //! Undo offers: the contact data of an account before a change of its credentials, to which the change can be undone.
 //! Only hashes of the tokens are stored.
 
+use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -11,7 +12,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "",
     &[secret("token_hash"), not_personal("event", OUR_WORD), deleted("email"), deleted("phone")],
     &[Rows::deleted("undos", "member_id = :id")],
-)];
+)
+.joins(&[stays("member_id", OPENS)])];
 
 row! {
     /// An offer to undo a change: the member's address and number before it.

@@ -13,6 +13,7 @@ mod error_pages;
 mod flights_today;
 mod focus;
 mod invitations;
+mod joining;
 mod kept;
 mod keyboard;
 pub mod kiosk;

@@ -56,6 +56,8 @@ const INSIDE: &[Page] = &[
     Page { name: "text-edit", path: "/desk/texts/edit?kind=waiver&language=en", shows: "As people see it" },
     Page { name: "text", path: "/desk/texts/version?kind=waiver&version=1&language=en", shows: "SHA-256" },
     Page { name: "member-edit", path: "/desk/members/1/edit", shows: "Date of birth" },
+    Page { name: "member-join", path: "/desk/members/1/join?q=evil", shows: "Which other account" },
+    Page { name: "member-join-plan", path: "/desk/members/1/join?with=2", shows: "Stays with the closed account" },
     Page { name: "member-certificates", path: "/desk/members/1/certificates", shows: "Certificates" },
     Page { name: "account", path: "/desk/account", shows: "Change password" },
     Page { name: "change-of-clerk", path: "/desk/sign-in/change", shows: "Nobody else has signed in" },

@@ -28,7 +28,8 @@ const SMALL: [&str; 14] = [
 ];
 
 /// Indexes that contain only a few rows of a large table, those that are open.
-const SMALL_INDEXES: [&str; 8] = [
+const SMALL_INDEXES: [&str; 9] = [
+    "alikes_open",
     "outbox_due",
     "outbox_dead",
     "entries_waiting",

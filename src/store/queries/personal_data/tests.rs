@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::store::engine::migrate;
+use crate::store::joining::Deed;
 use crate::store::personal::Fate;
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
@@ -137,4 +138,42 @@ fn the_parts_of_an_export_have_names_of_their_own_and_columns_that_are_there() {
     }
     let parts: BTreeSet<_> = data_sets().iter().map(|(_, rows)| rows.part).collect();
     assert_eq!(parts.len(), data_sets().len());
+}
+
+/// Whether a column has a member's number: the references, and what is named as one without being one.
+fn has_a_number(column: &Found) -> bool {
+    let name = &*column.name;
+    column.table != "members" && (is_about_members(column) || name.ends_with("_by") || name == "witness_id")
+}
+
+/// Columns with a member's number for which no table says what a join does.
+fn unjoined(conn: &Connection) -> Vec<String> {
+    let says = |column: &Found| {
+        let joins = tables().filter(|table| table.name == column.table).flat_map(|table| table.joins);
+        joins.filter(|join| join.column == column.name).count() == 1
+    };
+    let numbers = columns(conn).into_iter().filter(|column| !column.is_text && has_a_number(column) && !says(column));
+    let named = numbers.map(|column| format!("{}.{}", column.table, column.name));
+    named.filter(|name| !NUMBERS_ALONE.contains(&&**name)).collect()
+}
+
+#[test]
+fn every_column_with_a_member_s_number_says_what_a_join_does_to_it() {
+    let conn = migrated();
+    assert_eq!(unjoined(&conn), Vec::<String>::new(), "declare each once in PERSONAL, beside the rows of its table");
+    let known: BTreeSet<String> = columns(&conn).iter().map(|c| format!("{}.{}", c.table, c.name)).collect();
+    for table in tables() {
+        for join in table.joins {
+            assert!(known.contains(&format!("{}.{}", table.name, join.column)), "{}.{}", table.name, join.column);
+            if let Deed::Stays(why) = join.deed {
+                assert!(!why.is_empty(), "{}.{}", table.name, join.column);
+            }
+        }
+    }
+    conn.execute_batch(
+        "ALTER TABLE bookings ADD COLUMN moved_by INTEGER;
+         CREATE TABLE friends (member_id INTEGER REFERENCES members, friend INTEGER REFERENCES members) STRICT;",
+    )
+    .unwrap();
+    assert_eq!(unjoined(&conn), ["bookings.moved_by", "friends.member_id", "friends.friend"]);
 }

@@ -15,18 +15,22 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::reply;
 use crate::i18n::date::in_words as date_in_words;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::members::{self, Profile};
-use crate::store::tables::{media, suppressed};
+use crate::store::tables::{joins, media, suppressed};
 use crate::web::badge::{self, Badge};
 use crate::web::flights_today::{self, FlightsToday};
 use crate::web::{Frame, form_status, initials, path_id, query_text, show as shown, skipped};
 use askama::Template;
 
-const DONE: [(&str, &str); 18] = [
+const DONE: [(&str, &str); 21] = [
+    ("joined", "join.done"),
+    ("unjoined", "join.done_undone"),
+    ("apart", "join.done_apart"),
     ("before", "desk.done_before"),
     ("card", "desk.done_card"),
     ("settled", "card.done_settled"),
@@ -190,9 +194,14 @@ struct Fact {
     badge: Option<Badge>,
 }
 
-/// `GET /desk/members/{member_id}`: the card with the tab `tab`, after `skip` of its lines.
+/// `GET /desk/members/{member_id}`: the card with the tab `tab`, after `skip` of its lines. The number of an account that was
+/// joined leads to the card of the one that survived.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
+    let survivor = site.store.read(|tx| Ok(joins::survivor_of(tx, member_id)?))?;
+    if survivor != member_id {
+        return Ok(reply::see_other(&format!("{PART}/{survivor}")));
+    }
     page(site, call, clerk, member_id, None)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::http::failure::Failure;
 use crate::store::Read;
-use crate::store::tables::members;
+use crate::store::tables::{joins, members};
 
 /// The display name of a member; `None` where there is no such member.
 pub(crate) fn name_of(tx: &Read, member_id: i64) -> Result<Option<String>, Failure> {
@@ -17,14 +17,15 @@ pub(crate) enum LookupError {
     Ambiguous,
 }
 
-/// The member with this number, which may follow a `#`, username or e-mail address.
+/// The member with this number, which may follow a `#`, username or e-mail address; of an account that was joined into
+/// another one, that other.
 pub(crate) fn find_member(tx: &Read, typed: &str) -> Result<Result<i64, LookupError>, Failure> {
     let number = typed.strip_prefix('#').unwrap_or(typed).trim().parse::<i64>().ok();
     let by_number = number.map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
     let by_name = members::find_account(tx, typed)?;
     Ok(match (by_number.map(|one| one.member_id), by_name.map(|one| one.member_id)) {
         (Some(one), Some(other)) if one != other => Err(LookupError::Ambiguous),
-        (Some(member_id), _) | (None, Some(member_id)) => Ok(member_id),
+        (Some(member_id), _) | (None, Some(member_id)) => Ok(joins::survivor_of(tx, member_id)?),
         (None, None) => Err(LookupError::NotFound),
     })
 }

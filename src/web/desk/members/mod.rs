@@ -5,6 +5,7 @@ pub(crate) mod certificates;
 pub(crate) mod changes;
 pub(crate) mod edit;
 mod heading;
+pub(crate) mod join;
 pub(crate) mod list_tabs;
 pub(crate) mod lookup;
 pub(crate) mod opening_balance;

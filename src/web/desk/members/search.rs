@@ -7,7 +7,7 @@ use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::member_search::{self, Found};
-use crate::store::tables::cards;
+use crate::store::tables::{cards, joins};
 use crate::web::initials;
 use std::ops::ControlFlow;
 
@@ -39,12 +39,15 @@ pub(crate) struct Hits {
 /// The members who match, the best match first; the newest members for an empty query.
 pub(crate) fn find(site: &Site, typed: &str) -> Result<Hits, Failure> {
     let query = MemberQuery::parse(typed);
-    let (found, guessed) = site.store.read(|tx| match typed.is_empty() {
-        true => Ok((member_search::list_newest(tx, HITS_MAX as i64)?, false)),
-        false => search(tx, typed, &query),
-    })?;
-    let more = !typed.is_empty() && found.len() > HITS_MAX;
-    Ok(Hits { hits: found.into_iter().take(HITS_MAX).map(hit).collect(), more, guessed })
+    site.store.read(|tx| {
+        let (found, guessed) = match typed.is_empty() {
+            true => (member_search::list_newest(tx, HITS_MAX as i64)?, false),
+            false => search(tx, typed, &query)?,
+        };
+        let more = !typed.is_empty() && found.len() > HITS_MAX;
+        let hits = found.into_iter().take(HITS_MAX).map(|found| hit(tx, found)).collect::<Result<_, Failure>>()?;
+        Ok(Hits { hits, more, guessed })
+    })
 }
 
 /// The IDs of up to two members whose names contain every typed word or begin with it.
@@ -55,7 +58,10 @@ pub(crate) fn by_name(site: &Site, typed: &str) -> Result<Vec<i64>, Failure> {
         for pattern in [query.whole_word_pattern(), query.prefix_pattern()].into_iter().flatten() {
             let found = member_search::list(tx, &pattern, 2)?;
             if !found.is_empty() {
-                return Ok(found.into_iter().map(|one| one.member_id).collect());
+                let mut numbers =
+                    found.iter().map(|one| joins::survivor_of(tx, one.member_id)).collect::<Result<Vec<_>, _>>()?;
+                numbers.dedup();
+                return Ok(numbers);
             }
         }
         Ok(Vec::new())
@@ -173,16 +179,20 @@ fn distance(query: &MemberQuery, [real_name, screen_name, username, email, phone
     query.distance([real_name, screen_name, username, mailbox, phone].into_iter())
 }
 
-fn hit(found: Found) -> Hit {
+/// A member in the list; of an account that was joined into another one its own names, with that other's number.
+fn hit(tx: &Read, found: Found) -> Result<Hit, Failure> {
+    let own = found.member_id;
+    // A joined account is closed as a banned one.
+    let member_id = if found.banned { joins::survivor_of(tx, own)? } else { own };
     let name = found.display_name().to_owned();
     let about = [found.username, found.email, found.phone];
     let about: Vec<String> = about.into_iter().filter(|text| !text.is_empty() && *text != name).collect();
-    Hit {
-        member_id: found.member_id,
+    Ok(Hit {
+        member_id,
         initials: initials(&name),
         name,
-        has_photo: found.has_photo,
+        has_photo: found.has_photo && member_id == own,
         about: about.join(" · "),
-        banned: found.banned,
-    }
+        banned: found.banned && member_id == own,
+    })
 }

@@ -1,5 +1,6 @@
 //! The status of a member on the card: flight time, next booking, progress towards the next levels, ban, note and cards.
 
+use crate::app::joining;
 use crate::app::logbook::rules::list_next_skills;
 use crate::domain::catalogue::names;
 use crate::domain::local_time::TimeZone;
@@ -13,6 +14,7 @@ use crate::store::queries::standing;
 use crate::store::tables::bans;
 use crate::store::tables::bookings;
 use crate::store::tables::cards;
+use crate::store::tables::joins::{self, AlikeAccounts};
 use crate::store::tables::members::{self, Profile};
 use crate::store::tables::refused_check_ins::{self, RefusedCheckIn};
 
@@ -38,6 +40,10 @@ pub(crate) struct Status {
     pub(crate) cards: Vec<String>,
     /// Check-ins that a kiosk promised and that were refused: number of the booking, and what happened.
     pub(crate) refused_check_ins: Vec<(i64, String)>,
+    /// Whom the member may be, of which the desk was told.
+    pub(crate) alike: Option<AlikeAccounts>,
+    /// Accounts that were joined into this one: number, in words, and whether that can be undone.
+    pub(crate) joins: Vec<(i64, String, bool)>,
 }
 
 /// The next booking from this morning on: the first that is not checked in, else the first of all.
@@ -86,7 +92,24 @@ pub(crate) fn read(
         note: members::find_staff_note(tx, member_id)?,
         cards: cards::list(tx, member_id)?,
         refused_check_ins: list_refused_check_ins(tx, member_id, zone, language)?,
+        alike: joins::find_alike(tx, member_id)?,
+        joins: list_joins(tx, member_id, now, zone, language)?,
     })
+}
+
+fn list_joins(
+    tx: &Read,
+    member_id: i64,
+    now: i64,
+    zone: &TimeZone,
+    language: Language,
+) -> Result<Vec<(i64, String, bool)>, Failure> {
+    let say = |one: joins::Joined| {
+        let when = when::moment(language, zone, one.joined_at);
+        let text = Text::new("join.was").with("when", when).with("name", one.name).with("number", one.joined_id);
+        (one.joined_id, language.say(&text), now < one.joined_at + joining::UNDO_SECONDS)
+    };
+    Ok(joins::list(tx, member_id)?.into_iter().map(say).collect())
 }
 
 fn list_refused_check_ins(

@@ -190,7 +190,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused:
         book: booking_form::build(site, call, (&zone, day, is_today), page_query.book, sent)?,
         undo,
         chart,
-        tasks: to_do::list(site, language)?,
+        tasks: to_do::list(site, language, frame.admin)?,
         shift: shift_note::read(site, language, note)?,
         frame,
     };

@@ -4,11 +4,14 @@ use crate::app::waivers;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
+use crate::store::tables::joins::{self, AlikeAccounts};
 use crate::store::tables::refused_check_ins::{self, RefusedCheckIn};
 use crate::store::tables::{contact, outbox, payments, skills};
 
 /// Refused check-ins that are listed; the others follow once these are settled.
 const REFUSED_MAX: i64 = 10;
+/// People who may be known members that are listed; the others follow.
+const ALIKES_MAX: i64 = 10;
 
 /// A kind of pending work with its count; kinds with none are left out.
 pub(super) struct Task {
@@ -18,7 +21,8 @@ pub(super) struct Task {
     pub path: String,
 }
 
-pub(super) fn list(site: &Site, language: Language) -> Result<Vec<Task>, Failure> {
+/// The work that waits. `admin`: whether it is listed for an admin, who may join accounts.
+pub(super) fn list(site: &Site, language: Language, admin: bool) -> Result<Vec<Task>, Failure> {
     let (sign_offs, contacts, (queued, dead), questions, undecided) = site.store.read(|tx| {
         let (questions, undecided) = (payments::count_questions(tx)?, waivers::count_undecided(site, tx)?);
         Ok((skills::count_pending(tx)?, contact::count_open(tx)?, outbox::counts(tx)?, questions, undecided))
@@ -41,7 +45,21 @@ pub(super) fn list(site: &Site, language: Language) -> Result<Vec<Task>, Failure
         text: language.say(&Text::new(key).with_count("count", count)),
         path: path.to_owned(),
     });
-    Ok(refused_check_ins(site, language)?.into_iter().chain(counted).collect())
+    Ok(refused_check_ins(site, language)?.into_iter().chain(counted).chain(alikes(site, language, admin)?).collect())
+}
+
+/// People who signed up alone and may be known members.
+fn alikes(site: &Site, language: Language, admin: bool) -> Result<Vec<Task>, Failure> {
+    let waiting = site.store.read(|tx| Ok(joins::list_alikes(tx, ALIKES_MAX)?))?;
+    let task = |one: AlikeAccounts| Task {
+        tone: "soon",
+        text: language.say(&Text::new("join.waits").with("name", one.name).with("other", one.other)),
+        path: match admin {
+            true => format!("/desk/members/{}/join?with={}", one.other_id, one.member_id),
+            false => format!("/desk/members/{}", one.member_id),
+        },
+    };
+    Ok(waiting.into_iter().map(task).collect())
 }
 
 /// Guests whom a kiosk told that their check-in is noted, and who are not checked in.

@@ -1,0 +1,41 @@
+//! Members who may be the same person as somebody who signs up: by address, by name and day of birth, or by telephone number.
+
+use crate::domain::member_query;
+use crate::http::failure::Failure;
+use crate::store::Read;
+use crate::store::tables::account_claims::{self, Alike};
+
+/// The greatest number of members born on one day whose names are compared.
+const BORN_MAX: i64 = 1_000;
+/// The greatest number of possible duplicates that are listed, of each kind.
+const ALIKE_MAX: i64 = 5;
+
+/// What a person says of themselves. Unknown fields are empty.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told<'a> {
+    pub(crate) real_name: &'a str,
+    pub(crate) email: &'a str,
+    /// Midnight UTC of the day of birth, in Unix seconds.
+    pub(crate) dob: Option<i64>,
+    /// The telephone number in E.164.
+    pub(crate) phone: &'a str,
+}
+
+/// The members who may be this person, those with the address first, and of these whoever confirmed it.
+pub(crate) fn list(tx: &Read, told: Told) -> Result<Vec<Alike>, Failure> {
+    let mut alike = account_claims::list_with_email(tx, told.email, ALIKE_MAX)?;
+    let mut others = Vec::new();
+    if let Some(dob) = told.dob {
+        others = account_claims::list_born(tx, dob, BORN_MAX)?;
+        others.retain(|one| member_query::is_same_name(&one.name, told.real_name));
+    }
+    if !told.phone.is_empty() {
+        others.extend(account_claims::list_with_phone(tx, told.phone, ALIKE_MAX)?);
+    }
+    for other in others.into_iter().take(ALIKE_MAX as usize) {
+        if !alike.iter().any(|one| one.member_id == other.member_id) {
+            alike.push(other);
+        }
+    }
+    Ok(alike)
+}
