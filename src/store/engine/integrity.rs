@@ -116,13 +116,14 @@ pub(crate) fn find_damage(path: &Path) -> Option<String> {
 ///
 /// SQLite's message may quote content of the file: it is shortened, and control characters are replaced.
 fn damaged(path: &Path, what: &str) -> String {
-    let may_be_wal = what != BAD_PAGE && !repair::names_bad_page(what) && !wal_match::wal_is_empty(path);
+    let is_of_page = what == BAD_PAGE || repair::names_bad_page(what);
+    let may_be_wal = !is_of_page && !wal_match::wal_is_empty(path);
     if may_be_wal && !wal_mark::is_own_and_whole(path) && wal_match::is_sound_alone(path) {
         return wal_match::refusal(path);
     }
     let what: String = what.chars().take(MESSAGE_CHARS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
     // With its log beside it, a copy that somebody put here is not told from damage.
-    let copied = match what == BAD_PAGE && !wal_match::wal_is_empty(path) {
+    let copied = match is_of_page && !wal_match::wal_is_empty(path) {
         true => format!("; if you put a copy of a site here, remove {}", page_checksums::beside(path).display()),
         false => String::new(),
     };

@@ -5,7 +5,7 @@ use super::*;
 use crate::store::Store;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::integrity::recover;
-use crate::store::engine::migrate;
+use crate::store::engine::{migrate, page_checksums};
 use std::os::unix::fs::FileExt;
 
 const PAGE_BYTES: usize = 4096;
@@ -132,6 +132,12 @@ fn a_crash_while_a_vacuum_or_a_set_back_clock_is_checkpointed_is_recovered() {
     Moving::of(&[EVENTS], &[SET_BACK]).survives();
 }
 
+/// Puts a file there without checksums of its pages.
+fn lay_alone(path: &Path, file: &[u8]) {
+    std::fs::write(path, file).unwrap();
+    _ = std::fs::remove_file(page_checksums::beside(path));
+}
+
 #[test]
 fn a_wal_of_an_older_state_or_of_another_file_is_refused_without_the_advice_to_restore() {
     let clock = "UPDATE site SET clock_high_water = clock_high_water + 60";
@@ -144,7 +150,7 @@ fn a_wal_of_an_older_state_or_of_another_file_is_refused_without_the_advice_to_r
         ("a log of before the clock was set back", Moving::of(&[], &[SET_BACK]).whole),
         ("the log of another site", Moving::of(&[other], &[]).whole),
     ] {
-        std::fs::write(&path, &file).unwrap();
+        lay_alone(&path, &file);
         std::fs::write(wal_of(&path), &ours.wal).unwrap();
         let said = recover(&path).expect_err(what);
         assert!(said.contains("does not belong") && !said.contains("tunneldesk restore"), "{what}: {said}");
@@ -161,7 +167,7 @@ fn a_wal_that_makes_a_sound_database_unsound_is_refused() {
     let newer = Moving::of(&[RENAMED, EVENTS], &[EVENTS]);
     let file = Moving::of(&[], &[EVENTS]).whole;
     let path = newer.data_dir.database();
-    std::fs::write(&path, &file).unwrap();
+    lay_alone(&path, &file);
     std::fs::write(wal_of(&path), &newer.wal).unwrap();
     let said = recover(&path);
     assert!(said.as_ref().is_err_and(|said| said.contains("does not belong")), "{said:?}");
