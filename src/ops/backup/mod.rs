@@ -26,7 +26,8 @@ use crate::ops::erasure;
 use crate::ops::lifecycle;
 use crate::ops::outside::object::{BackupName, SiteFile};
 use crate::ops::replication;
-use crate::ops::replication::chain::{Chain, ChainStart};
+use crate::ops::replication::chain::Chain;
+use crate::ops::replication::sequence::Sequence;
 use crate::ops::replication::tick::PageSums;
 use crate::ops::signature::Signer;
 use crate::site::Site;
@@ -232,7 +233,7 @@ fn add(
     name: &BackupName,
     upgrade: Option<Upgrade>,
     progress: &mut Progress,
-) -> Result<(Backup, Option<ChainStart>), BackupError> {
+) -> Result<(Backup, Option<Sequence>), BackupError> {
     let failed = |e: io::Error| BackupError::Failed(write_error(lock.backup_store(), &e));
     let new = lock.begin(name).map_err(failed)?;
     let (filled, start) = fill(source, &new.path(), progress)?;
@@ -243,15 +244,15 @@ fn add(
 
 /// Copies the database and the key, and flushes them. Returns their manifest, and the start of a chain that continues from
 /// the copy.
-fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifest, Option<ChainStart>), BackupError> {
+fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifest, Option<Sequence>), BackupError> {
     let failed = |e: io::Error| BackupError::Failed(format!("cannot write to {}: {e}", dir.display()));
     let (database, key) = (data_dir::database(dir), data_dir::key(dir));
     let copying = &mut |done, all| progress("copying", done, all);
     let following = source.unconfirmed_bytes_max.map(|bytes_max| (FollowerKind::OffSite, bytes_max));
     let copied = copy::copy(source.store, &database, following, copying);
     let copied = copied.map_err(BackupError::Corrupt)?;
-    // `ChainStart` stops following the WAL when it is dropped.
-    let mut start = copied.followed.map(|followed| ChainStart::new(source.store, followed, PageSums::default()));
+    // `Sequence` stops following the WAL when it is dropped.
+    let mut start = copied.followed.map(|followed| Sequence::new(source.store, followed, PageSums::default()));
     progress("checking", 0, 1);
     let sound = copy::check(&database, source.speed).map_err(BackupError::Corrupt)?;
     if sound.rows != copied.rows {
@@ -306,12 +307,14 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
 
 /// Where the ticks behind a copy begin. Before the first write of this process the WAL position has no moment, and that of
 /// the copy stands for it.
-fn origin(start: &mut ChainStart, database: &Path, source: &Source) -> io::Result<ChainOrigin> {
+fn origin(start: &mut Sequence, database: &Path, source: &Source) -> io::Result<ChainOrigin> {
     start.sums = PageSums::of_file(database)?;
+    if start.followed.begin.moment == 0 {
+        (start.followed.begin.moment, start.end.moment) = (source.now, source.now);
+    }
     let begin = &start.followed.begin;
-    let moment = if begin.moment == 0 { source.now } else { begin.moment };
     let bytes_max = source.unconfirmed_bytes_max.unwrap_or_default();
-    Ok(ChainOrigin::of(&start.lineage, moment, &begin.position, &start.sums, bytes_max))
+    Ok(ChainOrigin::of(&start.lineage, begin.moment, &begin.position, &start.sums, bytes_max))
 }
 
 /// Pruning keeps the backup that a drill restored last, and all whose age the clock may be wrong about.

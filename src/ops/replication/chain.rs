@@ -1,16 +1,15 @@
 //! A chain: a base on the off-site target, and the ticks behind it, in `ticks/` in the base's own directory.
 
 use super::resume::Reached;
+use super::sequence::Sequence;
 use super::target::{StoredFile, Target, Written};
-use super::tick::{Lineage, PageSums, Tick};
+use super::tick::Tick;
 use crate::config::recipient::Recipient;
 use crate::ops::backup::backup_store::Backup;
 use crate::ops::outside::object::{FolderName, Object};
 use crate::ops::signature::{PublicKey, Signer};
-use crate::store::Store;
 use crate::store::engine::capture::{End, Position};
-use crate::store::engine::copy::Followed;
-use crate::store::engine::wal_read::{Changes, WalReader};
+use crate::store::engine::wal_read::WalReader;
 use std::io;
 use std::sync::{Arc, Mutex};
 
@@ -33,41 +32,16 @@ pub(crate) fn list(ticks: &Target) -> io::Result<Vec<(u64, bool)>> {
     Ok(ticks)
 }
 
-/// The start of a chain. The WAL is followed from the moment of the base's copy on, until this is dropped.
-pub(crate) struct ChainStart {
-    store: Store,
-    pub followed: Followed,
-    pub lineage: Lineage,
-    pub sums: PageSums,
-}
-
-impl ChainStart {
-    pub(crate) fn new(store: &Store, followed: Followed, sums: PageSums) -> ChainStart {
-        ChainStart { store: store.for_another_thread(), followed, lineage: crate::keys::random::<16>(), sums }
-    }
-}
-
-impl Drop for ChainStart {
-    fn drop(&mut self) {
-        self.store.writer().capture.leave(self.followed.number);
-    }
-}
-
 /// A chain whose base is on the off-site target.
 pub(crate) struct Chain {
-    pub(super) start: ChainStart,
+    pub(super) ticks: Sequence,
     pub(super) base: Target,
-    /// The number of the last confirmed tick.
-    pub(super) number: u64,
-    read: Position,
-    /// The moment of the last confirmed tick, or of the base (Unix seconds).
-    moment: i64,
     /// The file of the last confirmed tick, or the manifest of the base.
     last: StoredFile,
     /// The key by which the base and its ticks are signed.
     signer: Arc<Signer>,
-    /// The tick on its way, which is written again until it is confirmed.
-    pending: Option<(End, Arc<Tick>, Arc<Mutex<Written>>)>,
+    /// What was written of the tick on its way, by its number.
+    written: (u64, Arc<Mutex<Written>>),
 }
 
 /// A tick on its way to the off-site target.
@@ -92,46 +66,34 @@ pub(crate) enum Unconfirmed {
 
 impl Chain {
     /// `base`: the off-site copy of the base.
-    pub(crate) fn new(start: ChainStart, base: &Backup, signer: Arc<Signer>) -> Chain {
-        let (at, End { position: read, moment }) = (base.at.clone(), start.followed.begin);
+    pub(crate) fn new(ticks: Sequence, base: &Backup, signer: Arc<Signer>) -> Chain {
+        let at = base.at.clone();
         let bytes = base.manifest.text().len() as u64;
         let last = StoredFile { at: at.clone(), object: Object::Manifest, bytes };
-        Chain { start, base: at, number: 0, read, moment, last, signer, pending: None }
+        Chain::behind(ticks, at, last, signer)
     }
 
-    /// The chain that has come so far in another process.
-    pub(super) fn resumed(
-        start: ChainStart,
-        base: Target,
-        last: StoredFile,
-        signer: Arc<Signer>,
-        reached: &Reached,
-    ) -> Chain {
-        let (number, read) = (reached.number, Position { salt: reached.salt, frames: reached.frames });
-        Chain { start, base, number, read, moment: reached.moment, last, signer, pending: None }
+    /// The chain that has come to `last`.
+    pub(super) fn behind(ticks: Sequence, base: Target, last: StoredFile, signer: Arc<Signer>) -> Chain {
+        Chain { ticks, base, last, signer, written: Default::default() }
     }
 
     /// How far it has come.
     pub(super) fn reached(&self) -> Reached {
-        let Position { salt, frames } = self.read;
+        let End { position: Position { salt, frames }, moment } = self.ticks.end;
         Reached {
             base: self.base.name(),
-            since: self.start.followed.begin.moment,
+            since: self.ticks.followed.begin.moment,
             key: self.key(),
-            lineage: self.start.lineage,
-            number: self.number,
+            lineage: self.ticks.lineage,
+            number: self.ticks.number,
             is_sealed: matches!(self.last.object, Object::Tick { is_sealed: true, .. }),
             bytes: self.last.bytes,
-            sum: self.start.sums.whole(),
+            sum: self.ticks.sums.whole(),
             salt,
             frames,
-            moment: self.moment,
+            moment,
         }
-    }
-
-    /// Goes on at the begin of the log, which is another one by now.
-    pub(super) fn read_from_begin(&mut self) {
-        self.read = Position::default();
     }
 
     /// The key by which the base and its ticks are signed.
@@ -139,38 +101,26 @@ impl Chain {
         self.signer.public()
     }
 
-    /// The number of this follower in the writer's capture.
-    pub(crate) fn follower(&self) -> u64 {
-        self.start.followed.number
-    }
-
-    /// The tick up to `end`. The error is one line: the WAL was overwritten.
-    pub(crate) fn next_tick(&mut self, end: &End, wal: &WalReader) -> Result<PendingTick, String> {
-        if self.pending.as_ref().is_none_or(|(to, ..)| to != end) {
-            let changes = wal.changes(self.read, end.position, super::tick::page_sum)?;
-            return Ok(self.tick_of(end, changes));
+    /// A tick on its way, which is written again until it is confirmed.
+    pub(super) fn pending(&mut self, tick: Arc<Tick>) -> PendingTick {
+        if self.written.0 != tick.head.number {
+            self.written = (tick.head.number, Arc::default());
         }
-        Ok(self.pending_tick().expect("a tick is on its way"))
-    }
-
-    /// The tick with these changes.
-    pub(super) fn tick_of(&mut self, end: &End, changes: Changes) -> PendingTick {
-        let tick = Tick::next(self.start.lineage, self.number + 1, end, changes, &self.start.sums);
-        self.pending = Some((*end, Arc::new(tick), Arc::default()));
-        self.pending_tick().expect("a tick is on its way")
-    }
-
-    fn pending_tick(&self) -> Option<PendingTick> {
-        let (_, tick, written) = self.pending.clone()?;
         let (base, signer, last) = (self.base.clone(), self.signer.clone(), self.last.clone());
-        Some(PendingTick { tick, written, base, signer, last })
+        PendingTick { tick, written: self.written.1.clone(), base, signer, last }
     }
 
-    /// Notes that the pending tick was flushed to this file.
+    /// Notes that the tick on its way was flushed to this file.
     pub(crate) fn confirm(&mut self, file: StoredFile) {
-        if let Some((end, tick, _)) = self.pending.take() {
-            tick.apply_to(&mut self.start.sums);
-            (self.number, self.read, self.moment, self.last) = (tick.head.number, end.position, end.moment, file);
+        if self.ticks.confirm() {
+            self.last = file;
+        }
+    }
+
+    /// As [`Chain::confirm`], for what this process has not written.
+    pub(super) fn confirm_rest(&mut self, file: StoredFile) {
+        if self.ticks.apply() {
+            self.last = file;
         }
     }
 

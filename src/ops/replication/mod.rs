@@ -12,6 +12,7 @@ mod fault;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod s3;
+pub(crate) mod sequence;
 mod status;
 mod stranger;
 pub(crate) mod target;
@@ -243,11 +244,11 @@ impl<'s> Replicator<'s> {
 
     /// Continues with a chain whose base was copied off site, unless more was written meanwhile than may be unconfirmed.
     fn take_over(&mut self, next: Chain) {
-        match self.site.store.writer().capture.next_end(next.follower()) {
+        match self.site.store.writer().capture.next_end(next.ticks.follower()) {
             Ok(_) => {
                 // A restore uses this chain up to the beginning of the next one.
                 self.ship(TICK_TIME_MAX, false);
-                self.site.store.writer().capture.attach(next.follower());
+                self.site.store.writer().capture.attach(next.ticks.follower());
                 next.reached().note(&self.site.config.data);
                 (self.chain, self.chain_since) = (Some(next), self.site.now());
                 self.report(None);
@@ -288,11 +289,11 @@ impl<'s> Replicator<'s> {
         let mut has_tombstones = is_held;
         let capture = &self.site.store.writer().capture;
         // At least one, to notice that the chain was given up.
-        let ticks = self.chain.as_ref().map_or(0, |chain| capture.waiting(chain.follower()).max(1));
+        let ticks = self.chain.as_ref().map_or(0, |chain| capture.waiting(chain.ticks.follower()).max(1));
         for _ in 0..ticks {
             let Some(chain) = &mut self.chain else { return };
             let capture = &self.site.store.writer().capture;
-            let end = match capture.next_end(chain.follower()) {
+            let end = match capture.next_end(chain.ticks.follower()) {
                 Ok(None) => return,
                 Ok(Some(end)) => end,
                 Err(cause) => return self.give_up_chain(cause),
@@ -302,8 +303,8 @@ impl<'s> Replicator<'s> {
             }
             let Some(wal) = self.wal.clone() else { return self.report(Some("cannot read the log".to_owned())) };
             let priority = if is_held { Priority::Normal } else { priority(self.site, end.moment) };
-            let pending_tick = match priority.run(|| chain.next_tick(&end, &wal)) {
-                Ok(pending_tick) => pending_tick,
+            let pending_tick = match priority.run(|| chain.ticks.next(&end, &wal)) {
+                Ok(tick) => chain.pending(tick),
                 Err(cause) => return self.give_up_chain(cause),
             };
             // Read after the end of the tick is fixed, so that the tombstones of all erasures in it are there.
@@ -322,7 +323,6 @@ impl<'s> Replicator<'s> {
                     let Some(chain) = &mut self.chain else { return };
                     chain.confirm(file);
                     chain.reached().note(&self.site.config.data);
-                    self.site.store.writer().capture.confirm(chain.follower());
                     self.report(None);
                 }
                 Some(Err(Unconfirmed::Lost(cause))) => return self.give_up_lost_chain(cause),

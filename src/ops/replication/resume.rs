@@ -4,7 +4,8 @@
 //! that end, before the log is emptied, and follows the new log from its begin on. The rest is the next tick, if the file
 //! without it has the sums that it had after the last tick; where anything else has changed, a base begins another chain.
 
-use super::chain::{Chain, ChainStart, list, ticks_of};
+use super::chain::{Chain, list, ticks_of};
+use super::sequence::Sequence;
 use super::target::StoredFile;
 use super::tick::{Lineage, PageSums, page_sum};
 use super::{Replica, Replicator, TICK_TIME_MAX, lock};
@@ -161,7 +162,7 @@ impl Replicator<'_> {
         let (number, begin) =
             capture.follow_from_begin(FollowerKind::OffSite, self.site.config.backup.unconfirmed_bytes_max);
         let since = End { moment: reached.since, ..begin };
-        let mut start = ChainStart::new(&self.site.store, Followed { number, begin: since }, PageSums::default());
+        let mut ticks = Sequence::new(&self.site.store, Followed { number, begin: since }, PageSums::default());
         let signer = self.off_site.signer()?;
         if signer.public() != reached.key {
             return Err("the site has another key by now".to_owned());
@@ -175,7 +176,8 @@ impl Replicator<'_> {
         if sums.whole() != reached.sum {
             return Err("the file is not as the last tick left it".to_owned());
         }
-        (start.sums, start.lineage) = (sums, reached.lineage);
+        (ticks.sums, ticks.lineage, ticks.number) = (sums, reached.lineage, reached.number);
+        ticks.end = End { position: reached.end(), moment: reached.moment };
         let base = BackupName::parse(&reached.base).ok_or("the noted base has no name")?;
         let base = self.off_site.target().backup(&base);
         let last = match reached.number {
@@ -185,24 +187,25 @@ impl Replicator<'_> {
                 StoredFile { at: ticks_of(&base), object, bytes: reached.bytes }
             }
         };
-        let (there, ticks) = (last.clone(), ticks_of(&base));
+        let (there, at) = (last.clone(), ticks_of(&base));
         let look =
-            move || Ok::<_, std::io::Error>((there.is_complete()?, list(&ticks).unwrap_or_default().last().copied()));
+            move || Ok::<_, std::io::Error>((there.is_complete()?, list(&at).unwrap_or_default().last().copied()));
         let looked = self.off_site.send(TICK_TIME_MAX, look).ok_or_else(|| self.off_site.no_answer())?;
         let (is_there, newest) = looked.map_err(|e| e.to_string())?;
         if !is_there || newest.map_or(0, |(number, _)| number) != reached.number {
             return Err(format!("the off-site target has another last tick than {}", reached.number));
         }
-        let mut chain = Chain::resumed(start, base, last, signer, &reached);
+        let mut chain = Chain::behind(ticks, base, last, signer);
         if let Some((end, changes)) = left {
             let wal = std::sync::Arc::new(WalReader::open_file(&path_of_rest(data)).map_err(|e| e.to_string())?);
-            let tick = chain.tick_of(&end, changes);
+            let tick = chain.ticks.tick_of(&end, changes);
+            let tick = chain.pending(tick);
             let recipient = self.site.config.backup.recipient.clone();
             let sent = self.off_site.send(TICK_TIME_MAX, move || tick.put(&wal, recipient.as_ref()));
             let sent = sent.ok_or_else(|| self.off_site.no_answer())?;
-            chain.confirm(sent.map_err(|e| format!("the rest of the log cannot be copied: {e:?}"))?);
+            chain.confirm_rest(sent.map_err(|e| format!("the rest of the log cannot be copied: {e:?}"))?);
         }
-        chain.read_from_begin();
+        chain.ticks.read_from_begin();
         if begin.position == Position::default() {
             capture.confirm(number);
         }

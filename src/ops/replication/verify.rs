@@ -52,10 +52,10 @@ impl Chain {
     fn look(&self) -> Look {
         Look {
             base: self.base.clone(),
-            base_moment: self.start.followed.begin.moment,
-            lineage: self.start.lineage,
+            base_moment: self.ticks.followed.begin.moment,
+            lineage: self.ticks.lineage,
             key: self.key(),
-            ticks: self.number,
+            ticks: self.ticks.number,
         }
     }
 }
@@ -149,7 +149,7 @@ impl Replicator<'_> {
         let found = lock(&self.looks.found).take();
         let Some(chain) = &self.chain else { return };
         if let Some((lineage, flaw)) = found
-            && lineage == chain.start.lineage
+            && lineage == chain.ticks.lineage
         {
             return self.hear_flaw(flaw);
         }

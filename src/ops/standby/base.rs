@@ -4,11 +4,11 @@ use super::copy::Meta;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::keys::hex;
 use crate::ops::backup::check_space;
-use crate::ops::replication::tick::{Lineage, PageSums};
+use crate::ops::replication::sequence::Sequence;
+use crate::ops::replication::tick::PageSums;
 use crate::ops::signature::Signer;
 use crate::site::Site;
-use crate::store::Store;
-use crate::store::engine::capture::{FollowerKind, Position};
+use crate::store::engine::capture::FollowerKind;
 use crate::store::engine::copy::{self, CheckSpeed};
 use crate::store::engine::data_dir;
 use crate::store::tables::audit;
@@ -42,13 +42,9 @@ impl Payload {
     }
 }
 
-/// A base. The WAL is followed from its moment on, until this is dropped.
+/// A base, and the ticks behind it.
 pub(crate) struct Base {
-    store: Store,
-    pub follower: u64,
-    pub lineage: Lineage,
-    pub begin: Position,
-    pub sums: PageSums,
+    pub ticks: Sequence,
     /// `None`: the standby has it.
     pub payload: Option<Payload>,
     dir: PathBuf,
@@ -56,7 +52,6 @@ pub(crate) struct Base {
 
 impl Drop for Base {
     fn drop(&mut self) {
-        self.store.writer().capture.leave(self.follower);
         _ = std::fs::remove_dir_all(&self.dir);
     }
 }
@@ -78,21 +73,20 @@ impl Base {
         let (database, bytes_max) = (data_dir::database(&dir), site.config.backup.unconfirmed_bytes_max);
         let copied = copy::copy(&site.store, &database, Some((FollowerKind::Standby, bytes_max)), &mut |_, _| ())?;
         let followed = copied.followed.ok_or("the log cannot be followed")?;
-        let (lineage, sums, begin) = (crate::keys::random::<16>(), PageSums::default(), followed.begin.position);
-        let store = site.store.for_another_thread();
-        // `Base` stops following the WAL when it is dropped.
-        let mut base = Base { store, follower: followed.number, lineage, begin, sums, payload: None, dir: dir.clone() };
+        // It stops following the WAL when it is dropped.
+        let ticks = Sequence::new(&site.store, followed, PageSums::default());
+        let mut base = Base { ticks, payload: None, dir: dir.clone() };
         if copy::check(&database, CheckSpeed::Prompt)?.rows != copied.rows {
             return Err("the copy has other rows than the database".to_owned());
         }
-        base.sums = PageSums::of_file(&database).map_err(failed)?;
+        base.ticks.sums = PageSums::of_file(&database).map_err(failed)?;
         let moment = if followed.begin.moment == 0 { site.now() } else { followed.begin.moment };
         let meta = Meta {
             site_id: site.site_id.to_string(),
-            lineage: hex(&lineage),
+            lineage: hex(&base.ticks.lineage),
             moment,
-            checksum: format!("{:016x}", base.sums.whole()),
-            pages: base.sums.pages(),
+            checksum: format!("{:016x}", base.ticks.sums.whole()),
+            pages: base.ticks.sums.pages(),
             key: hex(&crate::files::read(&data_dir::key(data)).map_err(failed)?),
             signing_key: Signer::ensure(data)?.text(),
         };

@@ -3,14 +3,12 @@
 use super::base::{Base, Payload};
 use super::protocol::{Reply, Request};
 use crate::keys::hex;
-use crate::ops::replication::tick::{self, Tick};
+use crate::ops::replication::tick::Tick;
 use crate::ops::signature::Signer;
 use crate::site::Site;
-use crate::store::engine::capture::{End, Position};
 use crate::store::engine::wal_read::WalReader;
 use std::fs::File;
 use std::io::Write;
-use std::sync::Arc;
 
 /// A larger tick is packed in a file.
 const MEMORY_BYTES_MAX: u64 = 1024 * 1024;
@@ -29,11 +27,8 @@ pub(super) struct StandbyChain {
     pub(super) requested_at: i64,
     /// The standby that has requested the base: see [`super::protocol::Request::follower`].
     pub(super) follower: String,
-    /// The number of the last tick that the standby has.
-    pub(super) number: u64,
-    read: Position,
     /// The tick on its way, which is sent again until it is confirmed.
-    pub(super) pending: Option<(End, Arc<Tick>, Payload)>,
+    pub(super) pending: Option<Payload>,
 }
 
 /// The part of a payload from an offset on.
@@ -51,7 +46,7 @@ impl StandbyChain {
     pub(super) fn new(site: &Site) -> Result<StandbyChain, String> {
         let base = Base::make(site)?;
         let wal = WalReader::open(&site.config.data).map_err(|e| format!("cannot read the write-ahead log: {e}"))?;
-        let (lineage, read) = (hex(&base.lineage), base.begin);
+        let lineage = hex(&base.ticks.lineage);
         Ok(StandbyChain {
             base,
             lineage,
@@ -60,8 +55,6 @@ impl StandbyChain {
             is_attached: false,
             requested_at: site.now(),
             follower: String::new(),
-            number: 0,
-            read,
             pending: None,
         })
     }
@@ -78,7 +71,7 @@ impl StandbyChain {
     }
 
     pub(super) fn is_followed(&self, site: &Site) -> bool {
-        site.store.writer().capture.follows(self.base.follower)
+        site.store.writer().capture.follows(self.base.ticks.follower())
     }
 
     /// Notes that the standby has everything up to this tick on its disk. Whether the number fits the chain.
@@ -87,29 +80,25 @@ impl StandbyChain {
         if !self.is_attached && number == 0 {
             self.is_attached = true;
             self.base.remove_files();
-            capture.attach(self.base.follower);
+            capture.attach(self.base.ticks.follower());
         }
-        if self.is_attached && number == self.number + 1 {
-            let Some((end, tick, _)) = self.pending.take() else { return false };
-            tick.apply_to(&mut self.base.sums);
-            (self.number, self.read) = (number, end.position);
-            capture.confirm(self.base.follower);
+        if self.is_attached && number == self.base.ticks.number + 1 {
+            self.pending = None;
+            self.base.ticks.confirm();
         }
-        self.is_attached && number == self.number
+        self.is_attached && number == self.base.ticks.number
     }
 
     /// The next tick, or the one that is not confirmed yet.
     pub(super) fn next(&mut self, site: &Site) -> Result<Reply, String> {
         if self.pending.is_none() {
-            let Some(end) = site.store.writer().capture.next_end(self.base.follower)? else {
+            let Some(end) = site.store.writer().capture.next_end(self.base.ticks.follower())? else {
                 return Ok(Reply::Nothing);
             };
-            let changes = self.wal.changes(self.read, end.position, tick::page_sum)?;
-            let tick = Tick::next(self.base.lineage, self.number + 1, &end, changes, &self.base.sums);
-            let payload = self.pack(site, &tick).map_err(|e| format!("cannot pack a tick: {e}"))?;
-            self.pending = Some((end, Arc::new(tick), payload));
+            let tick = self.base.ticks.next(&end, &self.wal)?;
+            self.pending = Some(self.pack(site, &tick).map_err(|e| format!("cannot pack a tick: {e}"))?);
         }
-        Ok(self.pending.as_ref().map_or(Reply::Nothing, |(_, _, payload)| part(payload, 0)))
+        Ok(self.pending.as_ref().map_or(Reply::Nothing, |payload| part(payload, 0)))
     }
 
     /// Packs a tick in memory, or in an unnamed file where it is large.

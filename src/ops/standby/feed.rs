@@ -202,13 +202,13 @@ impl Feed {
             }
             chain.note_request(site, request);
             if request.offset > 0 {
-                let pending = chain.pending.as_ref().filter(|_| request.number == chain.number);
-                return pending.map_or(Reply::BaseNeeded, |(_, _, payload)| part(payload, request.offset));
+                let pending = chain.pending.as_ref().filter(|_| request.number == chain.base.ticks.number);
+                return pending.map_or(Reply::BaseNeeded, |payload| part(payload, request.offset));
             }
             if !chain.acknowledge(site, request.number) {
                 return self.base_needed(site, request, state);
             }
-            chain.base.follower
+            chain.base.ticks.follower()
         };
         self.away_since.store(0, Ordering::Release);
         let is_over =
