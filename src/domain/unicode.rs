@@ -24,6 +24,15 @@ pub(crate) fn is_unseen(c: char) -> bool {
             | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}')
 }
 
+/// A text as a person means it, and as it is stored: without blanks at its ends and marks that nobody sees, and with each letter
+/// as one character. Every name comes through here, whichever way it comes in.
+pub(crate) fn as_meant(text: &str) -> Cow<'_, str> {
+    match without_marks(trimmed(text)) {
+        Cow::Borrowed(plain) => nfc(plain),
+        Cow::Owned(plain) => Cow::Owned(nfc(&plain).into_owned()),
+    }
+}
+
 /// The text without blanks and unseen characters at its ends, where copying from other programs leaves them.
 pub(crate) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || is_unseen(c))
@@ -77,6 +86,13 @@ mod tests {
         assert_eq!(nfc("Zu\u{308}rich"), "Z\u{fc}rich");
         assert_eq!(nfc("\u{1112}\u{1161}\u{11ab}"), "\u{d55c}");
         assert!(matches!(nfc("Z\u{fc}rich"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_text_is_kept_as_it_was_meant() {
+        assert_eq!(as_meant(" \u{feff}Jo\u{308}r\u{ad}g \u{a0}"), "J\u{f6}rg");
+        assert_eq!(as_meant("e\u{200b}\u{301}"), "\u{e9}", "the mark between them is no letter");
+        assert!(matches!(as_meant("J\u{f6}rg"), Cow::Borrowed(_)));
     }
 
     #[test]

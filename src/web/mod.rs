@@ -16,7 +16,7 @@ mod waiver_form;
 pub(crate) use form::{Form, form, form_pairs, read_form};
 pub(crate) use frame::Frame;
 
-use crate::domain::unicode::without_marks;
+use crate::domain::unicode::as_meant;
 use crate::http::Answer;
 use crate::http::accept::prefers_page;
 use crate::http::assets;
@@ -281,7 +281,7 @@ pub(crate) fn skipped(call: &Call) -> i64 {
 /// The value of a query field in one line, cut to [`QUERY_CHARS_MAX`]; empty where there is none.
 pub(crate) fn query_text(call: &Call, name: &str) -> String {
     let typed = call.query_field(name).unwrap_or_default();
-    let typed = without_marks(typed.trim());
+    let typed = as_meant(&typed);
     let line: String = typed.chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUERY_CHARS_MAX).collect();
     line.trim_end().to_owned()
 }

@@ -29,6 +29,7 @@ mod limits;
 mod lists;
 mod logbook;
 mod malformed;
+mod names;
 mod notifications;
 mod outbox;
 mod partner;

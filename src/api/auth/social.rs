@@ -3,7 +3,7 @@
 use super::login;
 use crate::auth::security_event::{self, Event};
 use crate::auth::social::{self, Network, Person, Refusal};
-use crate::domain::unicode::without_marks;
+use crate::domain::unicode::as_meant;
 use crate::domain::{email, role::Role, screen_name, username};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -153,7 +153,7 @@ fn given_name(user: Option<&str>) -> Option<String> {
 
 /// A name as one line, within the length of the name fields.
 fn clean(name: &str) -> Option<String> {
-    let name = without_marks(name);
+    let name = as_meant(name);
     let words: Vec<_> = name.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
     let line: String = words.join(" ").chars().take(NAME_CHARS_MAX).collect();
     (!line.is_empty()).then(|| line.trim_end().to_owned())

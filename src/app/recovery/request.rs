@@ -7,7 +7,7 @@ use crate::domain::{password, questions};
 use crate::http::body::{BodyItem, Field, Object, ParsedBody};
 use crate::http::failure::Failure;
 use crate::http::field_types::{Digits, Id, Line, Name, Named, NewPassword};
-use crate::http::fields::Fields;
+use crate::http::fields::{self, Fields};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::outbox::Channel;
@@ -79,7 +79,9 @@ impl BodyItem for Answers {
     type Value = Vec<(i64, String)>;
 
     fn take(fields: &mut Fields, _: &'static str) -> Self::Read {
-        let read = |number| (number, fields.optional(&answer_field(number), Line::<200>::read).into_option().flatten());
+        let read = |number| {
+            (number, fields.optional(&answer_field(number), fields::line_as_typed(200)).into_option().flatten())
+        };
         let answers: Vec<_> = questions::NUMBERS.map(read).collect();
         Some(answers.into_iter().filter_map(|(number, answer)| Some((number, answer?))).collect())
     }

@@ -10,8 +10,9 @@ use crate::http::failure::{Failure, Problem};
 use crate::i18n::language::Text;
 use serde_json::{Map, Value};
 pub(crate) use values::{
-    MOMENT_MIN, as_line, code, day_of_birth, flag, flight_minutes, id, is_fraction_alone, is_in_calendar, line, lines,
-    minutes_up_to, moment, name, nearest_midnight, seconds, secret, six_digits, stored_moment, whole, whole_in,
+    MOMENT_MIN, as_line, code, day_of_birth, flag, flight_minutes, id, is_fraction_alone, is_in_calendar, line,
+    line_as_typed, lines, minutes_up_to, moment, name, nearest_midnight, seconds, secret, six_digits, stored_moment,
+    whole, whole_in,
 };
 
 /// The fields of one body or query.

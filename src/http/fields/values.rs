@@ -1,7 +1,7 @@
 //! Parsers of field values: each returns the value, or the text of the problem.
 
 use crate::domain::minutes;
-use crate::domain::unicode::{trimmed, without_marks};
+use crate::domain::unicode::{as_meant, trimmed, without_marks};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use serde_json::Value;
@@ -42,26 +42,26 @@ fn bounded(text: &str, chars_max: usize, allowed: &[char], clean: fn(&str) -> Co
     Ok(cleaned.into_owned())
 }
 
-/// What a person meant to type: trimmed, and without marks that nobody sees.
-fn cleaned(text: &str) -> Cow<'_, str> {
-    without_marks(trimmed(text))
-}
-
 /// One line of text, trimmed.
 pub(crate) fn line(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
-    move |value| bounded(&raw_text(value)?, chars_max, &[], cleaned)
+    move |value| bounded(&raw_text(value)?, chars_max, &[], as_meant)
+}
+
+/// One line of text, trimmed, of which an old hash may have another form of Unicode.
+pub(crate) fn line_as_typed(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
+    move |value| bounded(&raw_text(value)?, chars_max, &[], |text| without_marks(trimmed(text)))
 }
 
 /// A name from elsewhere than a body: one line of text, trimmed and not empty. 422 at `field`.
 pub(crate) fn name(field: &str, text: &str, chars_max: usize) -> Result<String, Failure> {
-    let name = bounded(text, chars_max, &[], cleaned);
+    let name = bounded(text, chars_max, &[], as_meant);
     let name = name.and_then(|name| if name.is_empty() { Err(Text::new("field.missing")) } else { Ok(name) });
     name.map_err(|text| Failure::field(field, text))
 }
 
 /// Text that may have line breaks, trimmed.
 pub(crate) fn lines(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
-    move |value| bounded(&raw_text(value)?.replace("\r\n", "\n"), chars_max, &['\n', '\t'], cleaned)
+    move |value| bounded(&raw_text(value)?.replace("\r\n", "\n"), chars_max, &['\n', '\t'], as_meant)
 }
 
 /// A secret, not trimmed; its limit is above every secret that can be set.

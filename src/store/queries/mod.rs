@@ -11,5 +11,6 @@ pub(crate) mod mentions;
 pub(crate) mod personal_data;
 pub(crate) mod reports;
 pub(crate) mod sealed;
+pub(crate) mod settle;
 pub(crate) mod standing;
 pub(crate) mod timeline;

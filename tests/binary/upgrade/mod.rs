@@ -126,6 +126,31 @@ fn a_site_of_each_released_schema_is_upgraded_with_all_that_is_in_it_and_goes_ba
     }
 }
 
+/// In Zurich: 26 November 2026, its first moment, noon, and last second.
+const DAY: [i64; 3] = [1_795_647_600, 1_795_691_160, 1_795_733_999];
+
+#[test]
+fn an_upgrade_ends_what_ended_in_the_middle_of_a_day_with_it_and_writes_names_in_one_form() {
+    let desk = older_site(25);
+    let conn = Connection::open(desk.database()).unwrap();
+    conn.execute("UPDATE tunnels SET time_zone = 'Europe/Zurich'", []).unwrap();
+    for (username, name, paid) in [("jane", "Jo\u{308}rg Doe", DAY[1]), ("mark", "mark", DAY[2]), ("sync", "s", DAY[0])]
+    {
+        let sql = "UPDATE members SET real_name = ?2, paid_until = ?3 WHERE username = ?1";
+        assert_eq!(conn.execute(sql, (username, name, paid)).unwrap(), 1);
+    }
+    drop(conn);
+    desk.run(&["upgrade"]).done();
+    let found: String = Connection::open(desk.database())
+        .unwrap()
+        .query_row("SELECT group_concat(real_name || ' ' || paid_until ORDER BY member_id) FROM members", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    let end = DAY[2];
+    assert_eq!(found, format!("J\u{f6}rg Doe {end},s {end},mark {end}"));
+}
+
 #[test]
 fn members_erased_before_a_rollback_are_erased_again_by_the_next_upgrade_which_records_the_rollback() {
     let desk = older_site(15);
