@@ -6,9 +6,38 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
+use std::sync::{Mutex, PoisonError};
 
 /// Longest path and query of a page that [`page_of`] returns.
 const PAGE_CHARS_MAX: usize = 200;
+
+/// Longest text of a header that a [`RefusedForm`] keeps.
+const KEPT_CHARS_MAX: usize = 100;
+
+/// A form that was refused because of where it came from, with what was compared with what: behind a proxy that passes another
+/// `Host` on, every form of the site is.
+#[derive(Clone)]
+pub(crate) struct RefusedForm {
+    pub at: i64,
+    /// The origin or page that the browser named.
+    pub from: String,
+    pub host: String,
+}
+
+/// The last refused form since the start.
+#[derive(Default)]
+struct LastRefused(Mutex<Option<RefusedForm>>);
+
+/// The last form since the start that was refused because of where it came from.
+pub(crate) fn last_refused(site: &Site) -> Option<RefusedForm> {
+    site.state::<LastRefused>().0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+fn note(site: &Site, from: &str, host: &str) {
+    let kept = |text: &str| text.chars().take(KEPT_CHARS_MAX).collect();
+    let refused = RefusedForm { at: site.now(), from: kept(from), host: kept(host) };
+    *site.state::<LastRefused>().0.lock().unwrap_or_else(PoisonError::into_inner) = Some(refused);
+}
 
 /// The path and the query of the page from which a form was sent, where that is a page of this site. A value that says
 /// what was done is left out: it is not done again by opening the page.
@@ -51,6 +80,9 @@ pub(crate) fn check(site: &Site, call: &Call) -> Result<(), Failure> {
     let is_foreign = named.is_some_and(|named| !own(named)) || fetched.is_some_and(|from| from != "same-origin");
     if is_foreign || (named.is_none() && fetched.is_none()) {
         let from = named.map(|named| named.split(['?', '#']).next().unwrap_or_default()).or(fetched);
+        if let Some(named) = named {
+            note(site, named.split(['?', '#']).next().unwrap_or_default(), host);
+        }
         let why = format_args!("from {}, which is not the Host {host}", from.unwrap_or("nowhere"));
         return Err(Failure::foreign_form().because(why));
     }

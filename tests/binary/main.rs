@@ -13,6 +13,7 @@ mod control;
 mod deadline;
 mod doctor;
 mod faults;
+mod forms;
 mod harness;
 mod kills;
 mod limits;

@@ -59,7 +59,12 @@ pub fn check(site: &Site, depth: Depth) -> Vec<Fact> {
         version(),
     ];
     site.store.release();
-    let at_times = [services::standby(site), services::promotion(site), leftovers(&site.config.data)];
+    let at_times = [
+        services::refused_forms(site),
+        services::standby(site),
+        services::promotion(site),
+        leftovers(&site.config.data),
+    ];
     facts.into_iter().chain(at_times.into_iter().flatten()).collect()
 }
 

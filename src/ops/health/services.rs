@@ -2,12 +2,13 @@
 
 use super::{moment_text, or_unreadable, shown_bytes};
 use crate::auth::message_quota::{self, DailyQuota};
+use crate::auth::origin;
 use crate::auth::pin_guesses;
 use crate::auth::social;
 use crate::domain::health::{
     self, CERTIFICATE_SECONDS_ALARM, CERTIFICATE_SECONDS_WARNING, DRILL_SECONDS_WARNING, Fact, MISSES_ALARM,
     MISSES_WARNING, OFF_SITE_BASE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING,
-    SOCIAL_KEYS_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
+    REFUSED_FORM_SECONDS, SOCIAL_KEYS_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
 };
 use crate::domain::standby::Wait;
 use crate::i18n::language::Text;
@@ -75,6 +76,17 @@ pub(crate) fn social_keys(site: &Site) -> Fact {
     let worst = files.iter().filter_map(judge).max_by_key(|fact| fact.state);
     let fine = if files.is_empty() { "health.social_keys.unused" } else { "health.social_keys" };
     worst.unwrap_or_else(|| Fact::ok("social_keys", Text::new(fine)))
+}
+
+/// Forms that were refused because of where they came from. `None`: none lately. One alone may be another site's; where the
+/// proxy passes another `Host` on than the browser's, it is every form of this one.
+pub(crate) fn refused_forms(site: &Site) -> Option<Fact> {
+    let last = origin::last_refused(site).filter(|last| site.now() - last.at < REFUSED_FORM_SECONDS)?;
+    let text = Text::new("health.forms")
+        .with("at", moment_text(site, last.at))
+        .with("from", &last.from)
+        .with("host", &last.host);
+    Some(Fact::judged("forms", State::Warning, text, Text::new("health.forms.next").with("from", last.from)))
 }
 
 pub(crate) fn backup(site: &Site) -> Fact {
