@@ -61,7 +61,7 @@ impl Export {
             import_export::export(site, kind, separator, streams.part, streams.progress).map_err(|refusal| {
                 match refusal {
                     Refusal::Failed(failure) => CommandError::from(failure),
-                    Refusal::Unreadable(why) => failed(why),
+                    Refusal::Unreadable(why) => failed(why.in_english()),
                     Refusal::Mistakes(..) => failed("the list could not be written"),
                 }
             })?;

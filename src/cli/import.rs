@@ -3,9 +3,8 @@
 use super::shell::Shell;
 use super::streams::Streams;
 use super::{CommandError, CommandResult, done, failed, refused};
-use crate::app::import_export::{self, Difference, GivenRole, ImportCounts, Kind, Mistake, Mode, Refusal};
-use crate::domain::audit::{Detail, Subject};
-use crate::domain::role::Role;
+use crate::app::import_export::{self, Attention, Difference, GivenRole, ImportCounts, Kind, Mistake, Mode, Refusal};
+use crate::domain::audit::Subject;
 use crate::store::Write;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -109,8 +108,11 @@ impl Import {
             _ => (false, false),
         };
         let mode = Mode { dry: from.dry_run, update, roles };
-        let record = |tx: &Write, taken: &ImportCounts| site.record(tx, action, &Subject::Site, &detail(taken));
-        let outcome = import_export::import(site, kind, *list, *bytes, mode, streams.progress, &record);
+        let record = |tx: &Write, taken: &ImportCounts| {
+            site.record(tx, action, &Subject::Site, &import_export::audit_detail(taken))
+        };
+        let attention = Attention { progress: streams.progress, beside: &record, look: None };
+        let outcome = import_export::import(site, kind, *list, *bytes, mode, attention);
         let ImportCounts { new, changed, same, changes, roles } =
             outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;
         if !from.dry_run {
@@ -146,16 +148,6 @@ fn roles_text(roles: &[GivenRole]) -> String {
     if given.is_empty() { String::new() } else { format!(", among them {}", given.join(", ")) }
 }
 
-/// The audit row's detail: how many rows, and the numbers of the members who got a role above `member`, by role.
-fn detail(taken: &ImportCounts) -> Detail {
-    let with_count = Detail::none().number("count", (taken.new + taken.changed) as i64);
-    Role::ALL.into_iter().fold(with_count, |detail, role| {
-        let of_role = taken.roles.iter().filter(|given| given.role == role);
-        let members: Vec<_> = of_role.filter_map(|given| given.member_id).collect();
-        if members.is_empty() { detail } else { detail.numbers(role.name(), &members) }
-    })
-}
-
 fn difference(change: &Difference) -> String {
     let Difference { line, of, field, from, to } = change;
     format!("line {line}, {of}: {field} {from:?} becomes {to:?}")
@@ -164,7 +156,7 @@ fn difference(change: &Difference) -> String {
 fn trouble(refusal: Refusal, all: bool) -> CommandError {
     match refusal {
         Refusal::Failed(failure) => failure.into(),
-        Refusal::Unreadable(text) => refused(format!("nothing was taken: {text}")),
+        Refusal::Unreadable(text) => refused(format!("nothing was taken: {}", text.in_english())),
         Refusal::Mistakes(mistakes, count) => refused(mistake_list(&mistakes, count, all)),
     }
 }

@@ -1,6 +1,6 @@
 //! The rows of the pages: where mails lead, the member's, the desk and the kiosks.
 
-use super::row::{PASTED_BYTES_MAX, PICTURE_BYTES_MAX, Route, desk, guest, kiosk, page};
+use super::row::{LIST_BODY_BYTES_MAX, PASTED_BYTES_MAX, PICTURE_BYTES_MAX, Route, desk, guest, kiosk, page};
 use super::{GET, POST};
 use crate::web::{self, desk, kiosk};
 use std::iter::successors;
@@ -158,6 +158,10 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/payments/{payment_id}/void",                    desk::payments::void),
 
     // New members
+    desk    (GET,    "/desk/member-list",                                   desk::members::list_import::show_form).for_admins(),
+    desk    (POST,   "/desk/member-list",                                   desk::members::list_import::look).taking(LIST_BODY_BYTES_MAX).for_admins(),
+    desk    (POST,   "/desk/member-list/take",                              desk::members::list_import::take).taking(LIST_BODY_BYTES_MAX).for_admins(),
+    desk    (POST,   "/desk/member-list/mistakes",                          desk::members::list_import::mistakes).taking(LIST_BODY_BYTES_MAX).for_admins(),
     desk    (GET,    "/desk/new-member",                                    desk::new_member::show),
     desk    (POST,   "/desk/new-member",                                    desk::new_member::register),
     desk    (GET,    "/desk/members/{member_id}/welcome",                   desk::new_member::welcome::show),

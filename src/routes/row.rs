@@ -11,6 +11,8 @@ use std::ops::Deref;
 
 /// A body of the largest usual size, pasted into a form, whose encoding takes up to three bytes for one.
 pub(super) const PASTED_BYTES_MAX: usize = 4 * BODY_BYTES_MAX;
+/// A list of a megabyte, in the letters in which a page carries it.
+pub(super) const LIST_BODY_BYTES_MAX: usize = 24 * BODY_BYTES_MAX;
 /// A photo of a camera.
 pub(super) const PICTURE_BYTES_MAX: usize = 5 * 1024 * 1024;
 

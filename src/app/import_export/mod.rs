@@ -14,6 +14,7 @@ mod stage;
 
 pub(crate) use reader::Mistake;
 
+use crate::domain::audit::Detail;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -79,6 +80,32 @@ pub(crate) struct Difference {
     pub to: String,
 }
 
+/// What an import, or its dry run, does with one line.
+#[derive(Debug)]
+pub(crate) struct SeenRow {
+    pub line: u64,
+    /// The value of the list's first column; empty where the line cannot be read.
+    pub of: String,
+    pub fate: Fate,
+}
+
+#[derive(Debug)]
+pub(crate) enum Fate {
+    New,
+    Changed(Vec<Difference>),
+    Same,
+    Wrong(Vec<Mistake>),
+}
+
+/// What goes on beside an import.
+pub(crate) struct Attention<'a> {
+    pub progress: &'a mut Progress<'a>,
+    /// Runs in the transaction of an import, after its rows are written.
+    pub beside: &'a dyn Fn(&Write, &ImportCounts) -> Result<(), Failure>,
+    /// Sees each line in turn.
+    pub look: Option<&'a mut dyn FnMut(SeenRow)>,
+}
+
 /// What an import may do.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Mode {
@@ -96,8 +123,8 @@ pub(crate) enum Refusal {
     /// Lines are wrong: the first mistakes, and the total number of mistakes.
     Mistakes(Vec<Mistake>, u64),
     Failed(Failure),
-    /// The list cannot be read: one line for the operator.
-    Unreadable(String),
+    /// The list cannot be read: one line.
+    Unreadable(Text),
 }
 
 impl From<Failure> for Refusal {
@@ -135,16 +162,43 @@ pub(crate) fn import(
     list: &mut dyn io::Read,
     bytes: u64,
     mode: Mode,
-    progress: &mut Progress,
-    beside: &dyn Fn(&Write, &ImportCounts) -> Result<(), Failure>,
+    attention: Attention,
 ) -> Result<ImportCounts, Refusal> {
     match kind {
-        Kind::Members => take(site, members::Members::new(site, mode)?, list, bytes, mode.dry, progress, beside),
-        Kind::Logbook => take(site, logbook::Logbook::new(site.time_zone()?), list, bytes, mode.dry, progress, beside),
-        Kind::Bookings => {
-            take(site, bookings::Bookings::new(site.time_zone()?), list, bytes, mode.dry, progress, beside)
-        }
+        Kind::Members => take(site, members::Members::new(site, mode)?, list, bytes, mode.dry, attention),
+        Kind::Logbook => take(site, logbook::Logbook::new(site.time_zone()?), list, bytes, mode.dry, attention),
+        Kind::Bookings => take(site, bookings::Bookings::new(site.time_zone()?), list, bytes, mode.dry, attention),
     }
+}
+
+/// Each line of a list with what an import would do with it. A refusal here is of the list as a whole.
+pub(crate) fn preview(site: &Site, kind: Kind, list: &[u8], mode: Mode) -> Result<Vec<SeenRow>, Refusal> {
+    let mut rows: Vec<SeenRow> = Vec::new();
+    let mut look = |row| rows.push(row);
+    let attention = Attention { progress: &mut |_, _, _| {}, beside: &|_, _| Ok(()), look: Some(&mut look) };
+    let outcome = import(site, kind, &mut &*list, list.len() as u64, Mode { dry: true, ..mode }, attention);
+    match outcome {
+        Ok(_) => Ok(rows),
+        Err(Refusal::Mistakes(mistakes, count)) if rows.is_empty() => Err(Refusal::Mistakes(mistakes, count)),
+        Err(Refusal::Mistakes(mistakes, _)) => {
+            // A quote that is never closed ends the list: its line was not seen as a row.
+            let last = rows.last().map_or(0, |row| row.line);
+            let beyond = mistakes.into_iter().filter(|mistake| mistake.line > last);
+            let beyond = beyond.map(|one| SeenRow { line: one.line, of: String::new(), fate: Fate::Wrong(vec![one]) });
+            Ok(rows.into_iter().chain(beyond.collect::<Vec<_>>()).collect())
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// The audit row's detail of an import: how many rows, and the numbers of the members who got a role above `member`, by role.
+pub(crate) fn audit_detail(taken: &ImportCounts) -> Detail {
+    let with_count = Detail::none().number("count", (taken.new + taken.changed) as i64);
+    Role::ALL.into_iter().fold(with_count, |detail, role| {
+        let of_role = taken.roles.iter().filter(|given| given.role == role);
+        let members: Vec<_> = of_role.filter_map(|given| given.member_id).collect();
+        if members.is_empty() { detail } else { detail.numbers(role.name(), &members) }
+    })
 }
 
 fn take<L: List>(
@@ -153,12 +207,11 @@ fn take<L: List>(
     text: &mut dyn io::Read,
     bytes: u64,
     dry: bool,
-    progress: &mut Progress,
-    beside: &dyn Fn(&Write, &ImportCounts) -> Result<(), Failure>,
+    attention: Attention,
 ) -> Result<ImportCounts, Refusal> {
-    let mut stage =
-        Stage::new(&site.config.data).map_err(|e| Refusal::Unreadable(format!("no room to work in: {e}")))?;
-    let mut taken = judge_all(site, &mut list, text, bytes, &mut stage, progress)?;
+    let Attention { progress, beside, look } = attention;
+    let mut stage = Stage::new(&site.config.data).map_err(no_room)?;
+    let mut taken = judge_all(site, &mut list, (text, bytes), &mut stage, progress, look)?;
     let rows_to_write = taken.new + taken.changed;
     if dry || rows_to_write == 0 {
         return Ok(taken);
@@ -180,14 +233,29 @@ fn take<L: List>(
     Ok(taken)
 }
 
+fn no_room(e: io::Error) -> Refusal {
+    Refusal::Unreadable(Text::new("list.no_room").with("cause", e))
+}
+
+/// What a judged line is to whoever looks.
+fn seen<R>(line: u64, of: &str, judged: &Judged<R>) -> SeenRow {
+    let fate = match judged {
+        Judged::New(_) => Fate::New,
+        Judged::Changed(_, differences) => Fate::Changed(differences.clone()),
+        Judged::Same => Fate::Same,
+        Judged::Wrong(mistakes) => Fate::Wrong(mistakes.clone()),
+    };
+    SeenRow { line, of: of.to_owned(), fate }
+}
+
 /// Validates every line, and stages the new rows.
 fn judge_all<L: List>(
     site: &Site,
     list: &mut L,
-    text: &mut dyn io::Read,
-    bytes: u64,
+    (text, bytes): (&mut dyn io::Read, u64),
     stage: &mut Stage,
     progress: &mut Progress,
+    mut look: Option<&mut dyn FnMut(SeenRow)>,
 ) -> Result<ImportCounts, Refusal> {
     let mut rows = Rows::open(text, L::COLUMNS)?;
     let (mut taken, mut mistakes, mut count) = (ImportCounts::default(), Vec::new(), 0_u64);
@@ -197,21 +265,24 @@ fn judge_all<L: List>(
         ended = lines.len() < LINES_AT_ONCE;
         let judged = site.store.read(|tx| {
             let judge = |line: Result<Row, Vec<Mistake>>| match line {
-                Ok(row) => list.judge(site, tx, &row),
-                Err(wrong) => Ok(Judged::Wrong(wrong)),
+                Ok(row) => Ok((row.line(), row.value(L::COLUMNS[0].name).to_owned(), list.judge(site, tx, &row)?)),
+                Err(wrong) => Ok((wrong.first().map_or(0, |one| one.line), String::new(), Judged::Wrong(wrong))),
             };
             lines.into_iter().map(judge).collect::<Result<Vec<_>, Failure>>()
         });
         site.store.release();
-        for judged in judged? {
+        for (line, of, judged) in judged? {
+            if let Some(look) = &mut look {
+                look(seen(line, &of, &judged));
+            }
             match judged {
                 Judged::New(row) => {
                     taken.new += 1;
-                    stage.append(&row).map_err(|e| Refusal::Unreadable(format!("no room to work in: {e}")))?;
+                    stage.append(&row).map_err(no_room)?;
                 }
                 Judged::Changed(row, differences) => {
                     taken.changed += 1;
-                    stage.append(&row).map_err(|e| Refusal::Unreadable(format!("no room to work in: {e}")))?;
+                    stage.append(&row).map_err(no_room)?;
                     let room = MISTAKES_MAX - taken.changes.len().min(MISTAKES_MAX);
                     taken.changes.extend(differences.into_iter().take(room));
                 }
@@ -274,7 +345,7 @@ fn write_all<T: Table>(
     part: &mut dyn FnMut(&str) -> io::Result<()>,
     progress: &mut Progress,
 ) -> Result<u64, Refusal> {
-    let failed = |e: io::Error| Refusal::Unreadable(format!("cannot write the list: {e}"));
+    let failed = |e: io::Error| Refusal::Unreadable(Text::new("list.unwritable").with("cause", e));
     let headings: Vec<&str> = T::COLUMNS.iter().map(|column| column.name).collect();
     let (mut text, mut written) = (separator.headings(&headings), Written::default());
     loop {
@@ -300,13 +371,13 @@ fn wrong<R>(row: &Row, failure: Failure) -> Result<Judged<R>, Failure> {
         return Err(failure);
     }
     Ok(Judged::Wrong(
-        failure.problems().iter().map(|problem| row.mistake(&problem.field, problem.text.in_english())).collect(),
+        failure.problems().iter().map(|problem| row.mistake(&problem.field, problem.text.clone())).collect(),
     ))
 }
 
 /// A mistake that only the validation of the list finds.
 fn wrong_field<R>(row: &Row, field: &str, text: &Text) -> Judged<R> {
-    Judged::Wrong(vec![row.mistake(field, text.in_english())])
+    Judged::Wrong(vec![row.mistake(field, text.clone())])
 }
 
 /// An empty collector for mistakes that are found with the database.

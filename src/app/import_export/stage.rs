@@ -7,6 +7,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::marker::PhantomData;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 pub(super) struct Stage {
     file: BufWriter<File>,
@@ -21,6 +22,8 @@ pub(super) struct Staged<T> {
 impl Stage {
     /// Creates the file in `dir`, on the same disk as the database.
     pub(super) fn new(dir: &Path) -> io::Result<Stage> {
+        static MAKING: Mutex<()> = Mutex::new(());
+        let _one_at_a_time = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
         let path = dir.join(".import");
         _ = std::fs::remove_file(&path);
         let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;

@@ -22,6 +22,7 @@ mod kiosk_home;
 mod kiosk_join;
 mod kiosk_offline;
 mod kiosk_screens;
+mod list_import;
 mod live;
 mod loaded_again;
 mod mail_links;

@@ -80,6 +80,7 @@ const INSIDE: &[Page] = &[
     Page { name: "site-audit-none", path: "/desk/site/audit?deed=key.rotated", shows: "No entries." },
     Page { name: "contact", path: "/desk/contact/1", shows: "A birthday" },
     Page { name: "payments", path: "/desk/payments", shows: "pi_too_little" },
+    Page { name: "member-list", path: "/desk/member-list", shows: "Look at the list" },
     Page { name: "new-member", path: "/desk/new-member", shows: "Only make the account" },
     Page { name: "welcome", path: "/desk/members/900/welcome?done=here", shows: "Print code" },
     Page { name: "till", path: "/desk/till", shows: "Close the day" },

@@ -6,6 +6,7 @@ mod headings;
 mod mojibake;
 
 use super::{Refusal, cell};
+use crate::i18n::language::{Language, Text};
 use csv::{ByteRecord, ReaderBuilder};
 use serde_json::{Map, Value};
 use std::cell::{Cell, RefCell};
@@ -30,7 +31,7 @@ pub(super) struct Column {
 }
 
 /// A mistake in the list, and its position.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mistake {
     /// Counted from 1, including the line of headings.
     pub line: u64,
@@ -38,7 +39,21 @@ pub(crate) struct Mistake {
     pub column: Option<(usize, String)>,
     /// The value as the list has it.
     pub value: String,
-    pub text: String,
+    /// The field that is wrong, where the list has no column for it.
+    pub field: Option<String>,
+    pub text: Text,
+}
+
+impl Mistake {
+    fn new(line: u64, column: Option<(usize, String)>, text: Text) -> Mistake {
+        Mistake { line, column, value: String::new(), field: None, text }
+    }
+
+    /// What is wrong, without its place.
+    pub(crate) fn say(&self, language: Language) -> String {
+        let text = language.say(&self.text);
+        self.field.as_ref().map_or(text.clone(), |field| format!("{field}: {text}"))
+    }
 }
 
 impl std::fmt::Display for Mistake {
@@ -52,7 +67,7 @@ impl std::fmt::Display for Mistake {
             let shown: String = self.value.chars().take(SHOWN_CHARS_MAX).collect();
             write!(f, ", {shown:?}{}", if long { "…" } else { "" })?;
         }
-        write!(f, ": {}", self.text)
+        write!(f, ": {}", self.say(Language::English))
     }
 }
 
@@ -77,11 +92,17 @@ impl Row {
         self.cells.iter().map(|(_, name, text)| ((*name).to_owned(), Value::from(text.as_str()))).collect()
     }
 
-    pub(super) fn mistake(&self, field: &str, text: String) -> Mistake {
+    pub(super) fn mistake(&self, field: &str, text: Text) -> Mistake {
         let cell = self.cells.iter().find(|(_, name, _)| *name == field);
         let column = cell.map(|(place, name, _)| (place + 1, (*name).to_owned()));
-        let text = if column.is_some() { text } else { format!("{field}: {text}") };
-        Mistake { line: self.line, column, value: cell.map(|(.., value)| value.clone()).unwrap_or_default(), text }
+        let field = column.is_none().then(|| field.to_owned());
+        let value = cell.map(|(.., value)| value.clone()).unwrap_or_default();
+        Mistake { value, field, ..Mistake::new(self.line, column, text) }
+    }
+
+    /// The value of a column; empty where there is none.
+    pub(super) fn value(&self, name: &str) -> &str {
+        self.cells.iter().find(|(_, known, _)| *known == name).map_or("", |(.., text)| text.trim())
     }
 }
 
@@ -134,12 +155,11 @@ impl Read for Counted<'_> {
 impl<'r> Rows<'r> {
     /// Reads and validates the headings.
     pub(super) fn open(text: &'r mut dyn Read, columns: &'static [Column]) -> Result<Rows<'r>, Refusal> {
-        let unreadable = |e: io::Error| Refusal::Unreadable(format!("the list cannot be read: {e}"));
+        let unreadable = |e: io::Error| Refusal::Unreadable(Text::new("list.unreadable").with("cause", e));
         let mut start = Vec::new();
         (&mut *text).take(64 * 1024).read_to_end(&mut start).map_err(unreadable)?;
         if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
-            let text = "the list is UTF-16: save it as \"CSV UTF-8\"".to_owned();
-            return Err(Refusal::Unreadable(text));
+            return Err(Refusal::Unreadable(Text::new("list.utf16")));
         }
         let mut begin = if start.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
         let (delimiter, skipped) = match delimiter_line(&start[begin..]) {
@@ -183,9 +203,12 @@ impl<'r> Rows<'r> {
 
     /// Reads the next record; `false` at the end of the list.
     fn read(&mut self, record: &mut ByteRecord) -> Result<bool, Refusal> {
-        let more = self.reader.read_byte_record(record).map_err(|e| match e.into_kind() {
-            csv::ErrorKind::Io(e) => Refusal::Unreadable(format!("the line after line {} {e}", self.passed + 1)),
-            other => Refusal::Unreadable(format!("after line {}: {other:?}", self.passed + 1)),
+        let more = self.reader.read_byte_record(record).map_err(|e| {
+            let cause = match e.into_kind() {
+                csv::ErrorKind::Io(e) => e.to_string(),
+                other => format!("{other:?}"),
+            };
+            Refusal::Unreadable(Text::new("list.after_line").with("line", self.passed + 1).with("cause", cause))
         });
         self.so_far.since_line.set(0);
         if record.as_slice().ends_with(END) {
@@ -205,8 +228,7 @@ impl<'r> Rows<'r> {
         let within = cell.iter().filter(|byte| **byte == b'\n').count() as u64;
         let line = self.passed + 1 + self.so_far.ends.borrow().len() as u64 - within;
         let column = self.columns.get(place).map(|name| (place + 1, (*name).to_owned()));
-        let text = "A quote is opened here and never closed.".to_owned();
-        Refusal::Mistakes(vec![Mistake { line, column, value: String::new(), text }], 1)
+        Refusal::Mistakes(vec![Mistake::new(line, column, Text::new("list.quote_open"))], 1)
     }
 
     /// The line in which the record just read begins.
@@ -229,34 +251,24 @@ impl<'r> Rows<'r> {
         let (wanted, found) = (self.columns.len(), record.len());
         let beyond = record.iter().skip(wanted).any(|cell| !cell.trim_ascii().is_empty());
         if beyond {
-            let text = format!(
-                "The line has {found} cells and the headings {wanted}: look for a comma or a quote too many, or one too few."
-            );
-            return Err(vec![Mistake { line, column: None, value: String::new(), text }]);
+            let text = Text::new("list.cells_beyond").with("found", found).with("wanted", wanted);
+            return Err(vec![Mistake::new(line, None, text)]);
         }
         let (mut cells, mut wrong) = (Vec::with_capacity(wanted), Vec::new());
         for (place, name) in self.columns.iter().enumerate() {
             let bytes = record.get(place).unwrap_or_default();
-            let mut mistake = |value: String, text: &str| {
+            let mut mistake = |value: String, text: Text| {
                 let column = Some((place + 1, (*name).to_owned()));
-                wrong.push(Mistake { line, column, value, text: text.to_owned() });
+                wrong.push(Mistake { value, ..Mistake::new(line, column, text) });
             };
             match std::str::from_utf8(bytes) {
-                Err(_) => mistake(
-                    String::from_utf8_lossy(bytes).into_owned(),
-                    "This is not UTF-8: save the list as \"CSV UTF-8\".",
-                ),
-                Ok(_) if bytes.len() > CELL_BYTES_MAX => {
-                    mistake(
-                        String::from_utf8_lossy(bytes).into_owned(),
-                        "The cell is longer than 32 KiB: is a quote missing?",
-                    );
-                }
+                Err(_) => mistake(String::from_utf8_lossy(bytes).into_owned(), Text::new("list.not_utf8")),
+                Ok(text) if bytes.len() > CELL_BYTES_MAX => mistake(text.to_owned(), Text::new("list.cell_long")),
                 Ok(text) if name.is_empty() && !text.trim().is_empty() => {
-                    mistake(text.to_owned(), "The column has a cell here and no heading.");
+                    mistake(text.to_owned(), Text::new("list.no_heading"));
                 }
                 Ok(text) => match mojibake::find(text) {
-                    Some(meant) => mistake(text.to_owned(), &mojibake::say(meant)),
+                    Some(meant) => mistake(text.to_owned(), mojibake::say(meant)),
                     None => cells.push((place, *name, cell::read(text))),
                 },
             }
@@ -273,26 +285,21 @@ fn judge_headings(found: &ByteRecord, columns: &'static [Column], line: u64) -> 
         let heading = String::from_utf8_lossy(heading).trim().to_lowercase();
         let exact = columns.iter().find(|column| column.name == heading);
         let column = exact.or_else(|| columns.iter().find(|column| headings::means(&heading, column.name)));
-        let mut mistake = |text: String| {
-            let column = Some((place + 1, heading.clone()));
-            wrong.push(Mistake { line, column, value: String::new(), text });
-        };
+        let mut mistake = |text: Text| wrong.push(Mistake::new(line, Some((place + 1, heading.clone())), text));
         match column {
             None if heading.is_empty() => {}
             None if headings::is_part_of_name(&heading) && columns.iter().any(|one| one.name == "real_name") => {
-                mistake("First and last name are one here: join them in a column real_name.".to_owned());
+                mistake(Text::new("list.name_in_parts"));
             }
-            None => mistake(format!("This list has no such column; it has {}.", names())),
-            Some(column) if known.contains(&column.name) => {
-                mistake("This column is there twice: which one counts?".to_owned())
-            }
+            None => mistake(Text::new("list.no_such_column").with("names", names())),
+            Some(column) if known.contains(&column.name) => mistake(Text::new("list.column_twice")),
             Some(_) => {}
         }
         known.push(column.map_or("", |column| column.name));
     }
     for missing in columns.iter().filter(|column| column.needed && !known.contains(&column.name)) {
-        let text = format!("There is no column {}: the first line names the columns, {}.", missing.name, names());
-        wrong.push(Mistake { line, column: None, value: String::new(), text });
+        let text = Text::new("list.column_missing").with("name", missing.name).with("names", names());
+        wrong.push(Mistake::new(line, None, text));
     }
     let count = wrong.len() as u64;
     if wrong.is_empty() { Ok(known) } else { Err(Refusal::Mistakes(wrong, count)) }

@@ -1,5 +1,7 @@
 //! Texts that a program took for another encoding than theirs, and saved so.
 
+use crate::i18n::language::Text;
+
 /// What a cell lost, or was meant to say.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meant {
@@ -30,11 +32,10 @@ fn byte(c: char) -> Option<u8> {
 }
 
 /// The mistake in a sentence.
-pub(super) fn say(meant: Meant) -> String {
-    let again = "open the list as UTF-8 and save it as \"CSV UTF-8\".";
+pub(super) fn say(meant: Meant) -> Text {
     match meant {
-        Meant::Text(text) => format!("This is UTF-8 that was read as Windows-1252, perhaps for {text:?}: {again}"),
-        Meant::Lost => format!("A letter was lost (\u{fffd}): {again}"),
+        Meant::Text(text) => Text::new("list.mojibake").with("meant", format!("{text:?}")),
+        Meant::Lost => Text::new("list.letter_lost"),
     }
 }
 

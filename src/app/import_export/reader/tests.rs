@@ -10,7 +10,7 @@ type Line = Result<(u64, String, String), String>;
 fn read(bytes: &[u8]) -> Result<Vec<Line>, String> {
     let told = |refusal: Refusal| match refusal {
         Refusal::Mistakes(all, _) => all.iter().map(Mistake::to_string).collect::<Vec<_>>().join(" | "),
-        Refusal::Unreadable(text) => text,
+        Refusal::Unreadable(text) => text.in_english(),
         Refusal::Failed(e) => e.to_string(),
     };
     let mut text = bytes;

@@ -6,6 +6,7 @@ pub(crate) mod changes;
 pub(crate) mod edit;
 mod heading;
 pub(crate) mod join;
+pub(crate) mod list_import;
 pub(crate) mod list_tabs;
 pub(crate) mod lookup;
 pub(crate) mod opening_balance;
@@ -40,6 +41,7 @@ struct Page {
     typed: String,
     hits: Vec<Hit>,
     summary: String,
+    is_admin: bool,
 }
 
 /// The list alone, for the script that searches while the clerk types.
@@ -63,7 +65,11 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         return Ok(show(StatusCode::OK, language, &SearchResults { frame, hits: found.hits, summary }));
     }
     let frame = Frame::of(site, call, clerk, PART)?;
-    Ok(show(StatusCode::OK, language, &Page { frame, typed, hits: found.hits, summary }))
+    Ok(show(
+        StatusCode::OK,
+        language,
+        &Page { frame, typed, hits: found.hits, summary, is_admin: clerk.rank().is_admin() },
+    ))
 }
 
 /// How many members were found, in words.

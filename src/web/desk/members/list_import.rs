@@ -1,0 +1,216 @@
+//! *Members*, for admins: a list is taken in from a page, by the rules of `tunneldesk import members --update`. The page gives
+//! no roles.
+
+use crate::app::RankedActor;
+use crate::app::import_export::{
+    self, Attention, Difference, Fate, ImportCounts, Kind, Mistake, Mode, Refusal, SeenRow,
+};
+use crate::auth::Clerk;
+use crate::domain::audit::Subject;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::i18n::language::{Language, Text};
+use crate::site::Site;
+use crate::store::Write;
+use crate::web::desk::reports::tables;
+use crate::web::{Frame, form_status, query_text, read_form, show, upload};
+use askama::Template;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+const PART: &str = "/desk/members";
+const HERE: &str = "/desk/member-list";
+/// The bytes of a list that a page takes; longer lists are taken by the command.
+const LIST_BYTES_MAX: usize = 1024 * 1024;
+/// The letters of such a list between the look at it and its confirmation.
+const CARRIED_CHARS_MAX: usize = LIST_BYTES_MAX / 3 * 4 + 4;
+/// Rows that the page shows; wrong ones come first.
+const ROWS_SHOWN: usize = 1_000;
+const MODE: Mode = Mode { dry: false, update: true, roles: false };
+
+#[derive(Template)]
+#[template(path = "desk/member_list.html", config = "assets/templates/askama.toml")]
+struct Page {
+    frame: Frame,
+    taken: Option<String>,
+    problem: Option<String>,
+    looked: Option<Looked>,
+}
+
+/// A list that was looked at.
+struct Looked {
+    /// The bytes of the list, for its confirmation.
+    list: String,
+    summary: String,
+    rows: Vec<Line>,
+    more: Option<String>,
+    is_wrong: bool,
+    /// Whether there is something to take.
+    is_new: bool,
+}
+
+struct Line {
+    line: u64,
+    of: String,
+    badge: &'static str,
+    state: String,
+    details: Vec<String>,
+}
+
+/// `GET /desk/member-list`: the form for a list, and what the last one changed.
+pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let count = |name: &str| query_text(call, name).parse::<i64>().ok();
+    let taken = count("new").zip(count("changed")).map(|(new, changed)| {
+        let text = Text::new("import.done").with_count("new", new).with_count("changed", changed);
+        call.language().say(&text)
+    });
+    let page = Page { frame: Frame::of(site, call, clerk, PART)?, taken, problem: None, looked: None };
+    Ok(show(form_status(false), call.language(), &page))
+}
+
+/// `POST /desk/member-list`: each row of the uploaded list as new, changed, same or wrong. Nothing is written.
+pub(crate) fn look(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let list = upload::file(call)?;
+    if list.is_empty() {
+        return refused(site, call, clerk, &Text::new("import.nothing"));
+    }
+    if list.len() > LIST_BYTES_MAX {
+        return refused(site, call, clerk, &Text::new("import.too_long").with_count("max", LIST_BYTES_MAX / 1024));
+    }
+    looked(site, call, clerk, list)
+}
+
+/// `POST /desk/member-list/take`: takes in the list that was looked at.
+pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let list = carried(call)?;
+    let actor = RankedActor::from(clerk);
+    let record = |tx: &Write, taken: &ImportCounts| {
+        let cx = actor.change(site, tx, call.language());
+        cx.check_admin()?;
+        cx.record("members.imported", &Subject::Site, &import_export::audit_detail(taken))
+    };
+    let attention = Attention { progress: &mut |_, _, _| {}, beside: &record, look: None };
+    match import_export::import(site, Kind::Members, &mut &*list, list.len() as u64, MODE, attention) {
+        Ok(ImportCounts { new, changed, .. }) => Ok(reply::see_other(&format!("{HERE}?new={new}&changed={changed}"))),
+        // Something changed since the look: it is shown anew.
+        Err(Refusal::Mistakes(..)) => looked(site, call, clerk, &list),
+        Err(Refusal::Unreadable(text)) => refused(site, call, clerk, &text),
+        Err(Refusal::Failed(failure)) => Err(failure),
+    }
+}
+
+/// `POST /desk/member-list/mistakes`: the mistakes of the list that was looked at, as CSV.
+pub(crate) fn mistakes(site: &Site, call: &Call, _: &Clerk) -> Answer {
+    let list = carried(call)?;
+    let rows = match judge(site, &list)? {
+        Ok(rows) => rows,
+        Err(text) => return Err(Failure::field("list", text)),
+    };
+    let language = call.language();
+    let cells = |mistake: Mistake| {
+        let (column, heading) =
+            mistake.column.clone().map(|(number, name)| (number.to_string(), name)).unwrap_or_default();
+        vec![mistake.line.to_string(), column, heading, mistake.value.clone(), mistake.say(language)]
+    };
+    let wrong = rows.into_iter().filter_map(|row| if let Fate::Wrong(all) = row.fate { Some(all) } else { None });
+    tables::file(call, "mistakes.csv", &["line", "column", "heading", "value", "mistake"], wrong.flatten().map(cells))
+}
+
+/// The list that the page carried to its confirmation.
+fn carried(call: &Call) -> Result<Vec<u8>, Failure> {
+    let text = read_form(call, |form| form.line("list", CARRIED_CHARS_MAX))?;
+    URL_SAFE_NO_PAD.decode(text).map_err(|_| Failure::field("list", Text::new("import.nothing")))
+}
+
+/// Each row of a list, or why it is none.
+fn judge(site: &Site, list: &[u8]) -> Result<Result<Vec<SeenRow>, Text>, Failure> {
+    match import_export::preview(site, Kind::Members, list, MODE) {
+        Ok(rows) => Ok(Ok(rows)),
+        // The headings are wrong.
+        Err(Refusal::Mistakes(mistakes, _)) => {
+            let row = |one: Mistake| SeenRow { line: one.line, of: String::new(), fate: Fate::Wrong(vec![one]) };
+            Ok(Ok(mistakes.into_iter().map(row).collect()))
+        }
+        Err(Refusal::Unreadable(text)) => Ok(Err(text)),
+        Err(Refusal::Failed(failure)) => Err(failure),
+    }
+}
+
+fn refused(site: &Site, call: &Call, clerk: &Clerk, text: &Text) -> Answer {
+    let problem = Some(call.language().say(text));
+    let page = Page { frame: Frame::of(site, call, clerk, PART)?, taken: None, problem, looked: None };
+    Ok(show(form_status(true), call.language(), &page))
+}
+
+fn looked(site: &Site, call: &Call, clerk: &Clerk, list: &[u8]) -> Answer {
+    let mut rows = match judge(site, list)? {
+        Ok(rows) => rows,
+        Err(text) => return refused(site, call, clerk, &text),
+    };
+    let language = call.language();
+    let count = |rank: u8| rows.iter().filter(|row| rank_of(&row.fate) == rank).count();
+    let [wrong, changed, new, same] = [0, 1, 2, 3].map(count);
+    let summary = Text::new("import.counts")
+        .with_count("new", new)
+        .with_count("changed", changed)
+        .with_count("same", same)
+        .with_count("wrong", wrong);
+    rows.sort_by_key(|row| rank_of(&row.fate));
+    let beyond = rows.len().saturating_sub(ROWS_SHOWN);
+    let more = (beyond > 0).then(|| language.say(&Text::new("import.more").with_count("count", beyond)));
+    let looked = Looked {
+        list: URL_SAFE_NO_PAD.encode(list),
+        summary: language.say(&summary),
+        rows: rows.into_iter().take(ROWS_SHOWN).map(|row| line(language, row)).collect(),
+        more,
+        is_wrong: wrong > 0,
+        is_new: new + changed > 0,
+    };
+    let page = Page { frame: Frame::of(site, call, clerk, PART)?, taken: None, problem: None, looked: Some(looked) };
+    Ok(show(form_status(wrong > 0), language, &page))
+}
+
+/// The place of a row on the page: what needs a person comes first.
+fn rank_of(fate: &Fate) -> u8 {
+    match fate {
+        Fate::Wrong(_) => 0,
+        Fate::Changed(_) => 1,
+        Fate::New => 2,
+        Fate::Same => 3,
+    }
+}
+
+fn line(language: Language, row: SeenRow) -> Line {
+    let (badge, key) = match row.fate {
+        Fate::Wrong(_) => ("bad", "import.wrong"),
+        Fate::Changed(_) => ("soon", "import.changed"),
+        Fate::New => ("good", "import.new"),
+        Fate::Same => ("plain", "import.same"),
+    };
+    let details = match row.fate {
+        Fate::Wrong(mistakes) => mistakes.iter().map(|mistake| wrong_text(language, mistake)).collect(),
+        Fate::Changed(differences) => differences.iter().map(|one| changed_text(language, one)).collect(),
+        Fate::New | Fate::Same => Vec::new(),
+    };
+    Line { line: row.line, of: row.of, badge, state: language.say(&Text::new(key)), details }
+}
+
+/// A mistake after its column and value.
+fn wrong_text(language: Language, mistake: &Mistake) -> String {
+    let said = mistake.say(language);
+    match &mistake.column {
+        None => said,
+        Some((number, name)) => {
+            let place = Text::new("import.place").with("number", number).with("name", name);
+            let value = if mistake.value.is_empty() { String::new() } else { format!(" “{}”", mistake.value) };
+            format!("{}{value}: {said}", language.say(&place))
+        }
+    }
+}
+
+fn changed_text(language: Language, change: &Difference) -> String {
+    let text = Text::new("import.change").with("field", change.field).with("from", &change.from).with("to", &change.to);
+    language.say(&text)
+}
