@@ -3,10 +3,6 @@
 pub(crate) mod backup_store;
 pub(crate) mod damage;
 pub(crate) mod drill;
-#[cfg(feature = "encrypted-backups")]
-pub(crate) mod encrypted;
-#[cfg(not(feature = "encrypted-backups"))]
-#[path = "unencrypted.rs"]
 pub(crate) mod encrypted;
 pub(crate) mod manifest;
 pub(crate) mod manifest_signature;
