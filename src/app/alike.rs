@@ -2,8 +2,9 @@
 
 use crate::domain::member_query;
 use crate::http::failure::Failure;
-use crate::store::Read;
 use crate::store::tables::account_claims::{self, Alike};
+use crate::store::tables::joins;
+use crate::store::{Read, Write};
 
 /// The greatest number of members born on one day whose names are compared.
 const BORN_MAX: i64 = 1_000;
@@ -38,4 +39,16 @@ pub(crate) fn list(tx: &Read, told: Told) -> Result<Vec<Alike>, Failure> {
         }
     }
     Ok(alike)
+}
+
+/// Tells the desk of a person who just signed up alone and may be a known member: it has a line in *To do*.
+pub(crate) fn tell_desk(tx: &Write, member_id: i64, told: Told) -> Result<(), Failure> {
+    for other in list(tx, told)? {
+        let other_id = joins::survivor_of(tx, other.member_id)?;
+        if other_id != member_id {
+            joins::insert_alike(tx, member_id, other_id)?;
+            return Ok(());
+        }
+    }
+    Ok(())
 }

@@ -17,9 +17,7 @@ use crate::http::field_types::{NewPassword, Whole};
 use crate::http::fields::{self, Fields};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
-use crate::store::queries::erasure;
 use crate::store::tables::account_claims;
-use crate::store::tables::joins;
 use crate::store::tables::kiosks;
 use crate::store::tables::members::{self, NewMember};
 use crate::store::tables::outbox::Channel;
@@ -48,10 +46,11 @@ pub(crate) fn create(
     let (email, owned) = (new.email, new.password_hash.is_some());
     let screen_name = if new.screen_name.is_empty() { screen_name::derived(new.real_name) } else { new.screen_name };
     let new = NewMember { username, screen_name, accepted_terms: true, ..new };
-    let alike = find_alike(cx, &new)?;
     let member_id = members::insert(cx.tx, &new)?;
-    if let Some(other_id) = alike {
-        joins::insert_alike(cx.tx, member_id, other_id)?;
+    // A clerk saw those who are alike before.
+    if !cx.rank.is_staff() {
+        let told = Told { real_name: new.real_name, email, dob: new.dob, phone: new.phone };
+        alike::tell_desk(cx.tx, member_id, told)?;
     }
     if let Some(language) = language {
         members::set_language(cx.tx, member_id, language.tag())?;
@@ -74,17 +73,6 @@ pub(crate) fn create(
         claims::mail(cx, member_id, email, reads, cause)?;
     }
     Ok(member_id)
-}
-
-/// The member who may be the person who signs up alone, of whom the desk is told; a clerk sees those members before.
-fn find_alike(cx: &Change, new: &NewMember) -> Result<Option<i64>, Failure> {
-    if cx.rank.is_staff() {
-        return Ok(None);
-    }
-    let told = Told { real_name: new.real_name, email: new.email, dob: new.dob, phone: new.phone };
-    let Some(other) = alike::list(cx.tx, told)?.into_iter().next() else { return Ok(None) };
-    let other_id = joins::survivor_of(cx.tx, other.member_id)?;
-    Ok(erasure::find(cx.tx, other_id)?.is_none().then_some(other_id))
 }
 
 /// Derives a free username from the name, until the owner chooses another: `jane.doe`, or `jane.doe2`.

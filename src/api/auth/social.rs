@@ -1,6 +1,7 @@
 //! Sign-in by a social network.
 
 use super::login;
+use crate::app::alike::{self, Told};
 use crate::auth::security_event::{self, Event};
 use crate::auth::social::{self, Network, Person, Refusal};
 use crate::domain::unicode::as_meant;
@@ -126,10 +127,12 @@ fn create_member(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -
             ..Default::default()
         },
     )?;
-    if email.is_some_and(|(_, verified)| verified) {
+    if email.as_ref().is_some_and(|(_, verified)| *verified) {
         members::confirm_email(tx, member_id)?;
     }
     social_links::insert(tx, person.network.key(), &person.subject, member_id, &name)?;
+    let email = email.as_ref().map_or("", |(address, _)| address);
+    alike::tell_desk(tx, member_id, Told { real_name: &name, email, dob: None, phone: "" })?;
     Ok(member_id)
 }
 

@@ -10,6 +10,7 @@ use crate::ops::erasure;
 use crate::site::Site;
 use crate::store::personal;
 use crate::store::queries::{erasure as erasures, personal_data};
+use crate::store::tables::joins;
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::io::{IsTerminal, Write};
@@ -45,10 +46,17 @@ impl Export {
 
     pub(crate) fn run(&self, site: &Site, streams: &mut Streams) -> CommandResult {
         let member_id = find(site, &self.name)?.member_id;
+        // The accounts that were joined into this one are the same person's.
+        let numbers = site.store.read(|tx| Ok(joins::list_numbers(tx, member_id)?))?;
         let (mut parts, mut hidden, mut stays) = (Map::new(), Vec::new(), Map::new());
         for (table, rows) in personal_data::data_sets() {
-            let found = site.store.read(|tx| Ok(personal_data::rows(tx, &site.keys, (table, rows), member_id)?))?;
+            let mut found = site.store.read(|tx| {
+                let of = |number: &i64| personal_data::rows(tx, &site.keys, (table, rows), *number);
+                Ok(numbers.iter().map(of).collect::<Result<Vec<_>, _>>()?.concat())
+            })?;
             site.store.release();
+            // A join is a row of both its accounts.
+            found.dedup();
             parts.insert(rows.part.to_owned(), json!(found));
             let not_shown = personal_data::hidden(table, rows).into_iter();
             hidden.extend(not_shown.map(|(column, why)| json!({ "part": rows.part, "column": column, "why": why })));

@@ -281,6 +281,11 @@ fn erasing_the_survivor_erases_the_joined_account() {
     let (twin, jane) = pair(&site);
     let admin = Clerk::at(&site, &site.admin());
     assert_eq!(join(&admin, &twin, &jane).status, 303);
+    let held = site.shell_output(&["member", "export", "jane"]).stdout;
+    let held = String::from_utf8_lossy(&held);
+    for word in ["twin@example.com", "jane@example.com", "TWIN1"] {
+        assert!(held.contains(word), "the copy is of the whole person: {word}");
+    }
     site.shell(&["member", "erase", "twin@example.com", "--yes"]);
     let erased: Vec<i64> = site.change(|tx| Ok(tx.list("SELECT member_id FROM erasures ORDER BY 1", [])?));
     assert_eq!(erased, [twin.id, jane.id], "the address of the joined account leads to the whole person");

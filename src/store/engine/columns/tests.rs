@@ -7,15 +7,16 @@ use crate::store::Write;
 use crate::store::engine::clock;
 use crate::store::engine::connection::prepare_connection;
 use crate::store::engine::reader::CACHE_KIB;
-use crate::store::queries::{erasure, mentions, personal_data, sealed};
+use crate::store::queries::{erasure, joining, mentions, personal_data, sealed};
 use crate::store::tables::{audit, bookings, history};
 use rusqlite::Connection;
 use std::path::Path;
 
 /// Files whose statements are built at run time, each with the test that covers them.
-const AT_RUN_TIME: [(&str, &str); 9] = [
+const AT_RUN_TIME: [(&str, &str); 10] = [
     ("engine/", "statements of the file itself, before or beside its schema"),
     ("queries/erasure.rs", "below: a member is erased"),
+    ("queries/joining.rs", "below: two members are joined and parted"),
     ("queries/personal_data/mod.rs", "below: what is held of a member is read"),
     ("queries/mentions.rs", "below: each table is looked through"),
     ("queries/sealed.rs", "below: each is prepared"),
@@ -68,6 +69,11 @@ fn statements_that_are_put_together_at_run_time_fit_the_schema() {
         mentions::list(&tx, &search, table, None, 9).unwrap();
         mentions::list(&tx, &search, table, Some(&0.into()), 9).unwrap();
     }
+    let pair = joining::Pair { joined: 1, survivor: 2 };
+    joining::list_refusals(&tx, pair).unwrap();
+    joining::count(&tx, pair).unwrap();
+    joining::move_rows(&tx, 1, pair).unwrap();
+    joining::give_back(&tx, 1, pair).unwrap();
     let person = Person { member_id: 1, ..Person::default() };
     erasure::erase(&tx, &keys, &person, 100, "somebody").unwrap();
     let some = Some(1);
