@@ -31,8 +31,8 @@ struct Page {
 
 /// What joining one account into the member's would do.
 struct Plan {
-    joined_id: i64,
-    title: String,
+    /// The account that closes.
+    joined: Heading,
     moves: Vec<String>,
     stays: Vec<String>,
     /// Why the two cannot be joined.
@@ -87,7 +87,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, with: Option<i64>, problem: Opt
         let find = |id| members::find_account_by_id(tx, id)?.ok_or_else(Failure::not_found);
         let preview = joining::preview(tx, &find(joined_id)?, &find(member_id)?)?;
         let joined = heading::read(site, tx, call, joined_id)?;
-        let plan = plan(call.language(), &joined, &heading, &preview, proven);
+        let plan = plan(call.language(), joined, &preview, proven);
         Ok((heading, Some(plan)))
     })?;
     let mut hits = if typed.is_empty() { Vec::new() } else { search::find(site, &typed)?.hits };
@@ -96,10 +96,8 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, with: Option<i64>, problem: Opt
     Ok(shown(status, call.language(), &Page { frame, heading, plan, typed, hits, problem }))
 }
 
-fn plan(language: Language, joined: &Heading, survivor: &Heading, found: &joining::Preview, proven: bool) -> Plan {
+fn plan(language: Language, joined: Heading, found: &joining::Preview, proven: bool) -> Plan {
     let say = |key| language.say(&Text::new(key));
-    let named = |one: &Heading| format!("{} ({} {})", one.name, say("desk.number"), one.member_id);
-    let title = Text::new("join.into").with("joined", named(joined)).with("survivor", named(survivor));
     let counted = |part: &Part, count: i64| {
         let value = |name: &str| (name == "count").then(|| count.to_string());
         Text::find(&format!("join.part.{}", part.table), value).map(|text| language.say(&text)).unwrap_or_default()
@@ -109,8 +107,7 @@ fn plan(language: Language, joined: &Heading, survivor: &Heading, found: &joinin
     let led = language.say(&Text::new("join.led").with("number", joined.member_id));
     let stays = found.parts.iter().filter(|part| part.stays > 0).map(there);
     Plan {
-        joined_id: joined.member_id,
-        title: language.say(&title),
+        joined,
         moves: moves.chain([say("join.paid"), led]).collect(),
         stays: [say("join.own"), say("join.about")].into_iter().chain(stays).collect(),
         refusals: found.refusals.iter().map(|key| say(key)).collect(),
