@@ -57,12 +57,20 @@ pub(super) fn offline(
     lock_dir: impl Fn(&Path) -> Result<DataDir, LockError>,
 ) -> Result<(Config, DataDir), CommandError> {
     let config = global.checked()?;
+    let data_dir = lock_offline(&config, lock_dir)?;
+    Ok((config, data_dir))
+}
+
+/// The data directory of such a command, whose settings are known.
+pub(super) fn lock_offline(
+    config: &Config,
+    lock_dir: impl Fn(&Path) -> Result<DataDir, LockError>,
+) -> Result<DataDir, CommandError> {
     become_owner(&config.data)?;
-    let data_dir = lock(&config.data, lock_dir).map_err(|error| match error {
+    lock(&config.data, lock_dir).map_err(|error| match error {
         LockError::InUse => refused(holder::in_use(&config.data)),
         LockError::Unusable(text) => refused(text),
-    })?;
-    Ok((config, data_dir))
+    })
 }
 
 fn lock_or_connect_within(

@@ -7,11 +7,16 @@ use crate::ops::backup::local_store;
 use crate::ops::backup::manifest::ChainOrigin;
 use crate::ops::backup::manifest_signature::ErasedMark;
 use crate::ops::backup::off_site::OffSite;
+use crate::ops::replication::target::Target;
 use crate::ops::signature::{PublicKey, Signer, Trust};
 use crate::store::engine::data_dir;
 use crate::store::queries::erasure::site_of;
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
+
+/// How many names of backups an error shows.
+const NAMES_SHOWN: usize = 5;
 
 /// What was typed about signatures.
 pub(super) struct Insistence {
@@ -28,6 +33,8 @@ pub(super) struct FoundBackups {
     pub(super) unreadable: Vec<(String, String)>,
     /// Whose signatures are believed off site.
     trust: Trust,
+    /// Where they were looked for, as the end of a sentence.
+    pub(super) places: String,
 }
 
 impl Insistence {
@@ -76,7 +83,12 @@ impl FoundBackups {
     pub(super) fn find(config: &Config, wanted: &Insistence) -> Result<FoundBackups, CommandError> {
         let trust = wanted.trust(config);
         let Listing { backups, unreadable, .. } = local_store(&config.data).listing();
-        let mut found = FoundBackups { backups, off_site_error: None, unreadable, trust: trust.clone() };
+        let own = local_store(&config.data).dir().display().to_string();
+        let places = match Target::off_site(config) {
+            Some(place) => format!("in {own} or in {place}"),
+            None => format!("in {own}, and `second_place` names no other place"),
+        };
+        let mut found = FoundBackups { backups, off_site_error: None, unreadable, trust: trust.clone(), places };
         match OffSite::believing(config, trust).map(|off_site| off_site.list()) {
             Some(Ok(listing)) => {
                 found.backups.extend(listing.backups);
@@ -117,6 +129,42 @@ impl FoundBackups {
         self.unreadable.extend(passed_over.map(|other| (other.name(), other.manifest.describe_distrust())));
         self.backups = ours;
         Ok(())
+    }
+
+    /// The fingerprints of the keys that signed backups, but for this one.
+    pub(super) fn other_signers(&self, key: &PublicKey) -> Vec<String> {
+        let signers = self.backups.iter().filter_map(|one| one.manifest.signed_by());
+        let others: BTreeSet<String> = signers.filter(|one| *one != key).map(PublicKey::fingerprint).collect();
+        others.into_iter().collect()
+    }
+
+    /// The names of the newest backups, as the end of a sentence.
+    pub(super) fn names(&self) -> String {
+        let mut names: Vec<String> = self.backups.iter().rev().map(Backup::name).collect();
+        names.dedup();
+        names.truncate(NAMES_SHOWN);
+        if names.is_empty() { "there is none".to_owned() } else { format!("the newest are {}", names.join(", ")) }
+    }
+
+    /// The newest backup of the same site that is older than this one.
+    pub(super) fn before(&self, backup: &Backup) -> Option<String> {
+        let older = self.backups.iter().rev().filter(|one| one.age_order() < backup.age_order());
+        older
+            .map(|one| (one.name(), &one.manifest.site_id))
+            .find(|(_, site)| **site == backup.manifest.site_id)
+            .map(|one| one.0)
+    }
+
+    /// Notes that the backups of the same site that have writes after this one, and none after the moment, are not taken.
+    pub(super) fn pass_over(&mut self, backup: &Backup, until: i64) {
+        let is_newer = |one: &&Backup| {
+            let (own, other) = (&backup.manifest, &one.manifest);
+            own.site_id == other.site_id && (own.last_write() + 1..=until).contains(&other.last_write())
+        };
+        let why = format!("{} was named", backup.name());
+        let mut names: Vec<String> = self.backups.iter().filter(is_newer).map(Backup::name).collect();
+        names.dedup();
+        self.unreadable = names.into_iter().map(|name| (name, why.clone())).collect();
     }
 
     pub(super) fn by_name(&self, name: &str) -> Option<&Backup> {
@@ -196,9 +244,13 @@ pub(super) fn ask(key: &PublicKey, backup: &Backup) -> Result<(), CommandError> 
     }
 }
 
-/// Whose site it is, where only its own signature says so.
-pub(super) fn whose(tunnel: &str, stranger: Option<&PublicKey>, config: &Config) -> String {
+/// Whose site it is, where only its own signature says so. `others`: who else signed copies in that place.
+pub(super) fn whose(tunnel: &str, stranger: Option<&PublicKey>, others: &[String], config: &Config) -> String {
     stranger.map_or_else(String::new, |key| {
+        let others = match others {
+            [] => String::new(),
+            others => format!(" Copies there are signed by other keys too: {}.", others.join(", ")),
+        };
         let own = match Signer::open(&config.data) {
             Ok(Some(signer)) => {
                 let own = signer.public().fingerprint();
@@ -208,7 +260,7 @@ pub(super) fn whose(tunnel: &str, stranger: Option<&PublicKey>, config: &Config)
         };
         format!(
             "\nIt is the site of {tunnel}, with the key {}: compare it with the one that `init`, `doctor` or the page *Site* \
-             showed. Whether there was anything newer, nobody can tell.{own}",
+             showed. Whether there was anything newer, nobody can tell.{others}{own}",
             key.fingerprint()
         )
     })

@@ -3,6 +3,7 @@
 mod acquire;
 mod audit;
 mod backup;
+mod backup_choice;
 mod bounces;
 mod callbacks;
 mod check;
@@ -232,6 +233,14 @@ impl Global {
 
     fn checked(&self) -> Result<Config, CommandError> {
         check_settings(self.settings())
+    }
+
+    /// The settings for a restore, and the mistakes in those that it does not need: a site has to come back first.
+    fn checked_for_restore(&self) -> Result<(Config, Vec<String>), CommandError> {
+        match self.settings().check() {
+            Ok(config) => Ok((config, Vec::new())),
+            Err(mistakes) => Ok((check_settings(self.settings().for_restore())?, mistakes)),
+        }
     }
 
     /// Whether progress bars are shown.

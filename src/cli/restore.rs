@@ -1,24 +1,20 @@
 //! `tunneldesk restore`: puts a backup in the site's place, with the off-site ticks behind it, while no server runs.
 
-use super::acquire::offline;
-use super::found_backups::{FoundBackups, Insistence, ask, refuse_other_site, stranger, whose};
-use super::point_in_time::{self, PointInTime, SiteClock};
+use super::acquire::lock_offline;
+use super::backup_choice::{Choice, Source, Until};
+use super::found_backups::{Insistence, ask, refuse_other_site, stranger, whose};
+use super::point_in_time;
 use super::shell::shell_actor;
 use super::{CommandError, CommandResult, Global, done, failed, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::{MomentInput, TimeZone};
-use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::encrypted::Identities;
-use crate::ops::backup::manifest_signature::ErasedMark;
-use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::restore::{Purpose, RestoreRequest, Restored};
 use crate::ops::backup::{restore, undo};
 use crate::ops::replication::replay::Replay;
-use crate::ops::replication::target::Target;
-use crate::ops::signature::{PublicKey, Trust, parse_fingerprint};
+use crate::ops::signature::{PublicKey, parse_fingerprint};
 use crate::store::engine::data_dir::DataDir;
-use crate::store::queries::erasure::zone_of;
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -51,48 +47,15 @@ pub(super) struct Restore {
     undo: bool,
 }
 
-/// A moment later than this machine's clock by more than this is refused as a mistake, most often one of the time
-/// zone.
-const AHEAD_SECONDS_MAX: i64 = 60;
-
 /// The exit code where the site is back, but not up to the newest tick that there is, or may be.
 const CUT_SHORT: u8 = 3;
 
-/// The backup that is restored.
-struct Choice {
-    backup: Backup,
-    /// The ticks behind the backup.
-    replay: Option<Replay>,
-    /// Whose tombstones are believed, and how many there should be.
-    trust: Trust,
-    erased: Option<ErasedMark>,
-    /// The remark about the off-site backups where their directory did not answer.
-    off_site_error: Option<String>,
-    /// Newer backups that cannot be read: their names, and why.
-    unreadable: Vec<(String, String)>,
-}
-
-/// Where the backup comes from.
-enum Source {
-    /// The backup in the directory that was named, and whose ticks behind it are believed.
-    Directory(Box<Backup>, Trust),
-    /// The backup of this name among those that were found, or the newest.
-    FoundBackups(FoundBackups, Option<String>),
-}
-
-/// The moment up to which the site is restored, by the site's time zone.
-struct Until {
-    clock: SiteClock,
-    /// `None`: up to the last write.
-    given: Option<PointInTime>,
-}
-
 impl Restore {
     pub(super) fn run(self, global: &Global) -> CommandResult {
-        let is_new = !global.checked()?.data.exists();
-        let (config, data_dir) = offline(global, DataDir::create)?;
-        let dir = config.data.clone();
-        let answer = self.carry_out(global, config, data_dir);
+        let (config, mistakes) = global.checked_for_restore()?;
+        let (dir, is_new) = (config.data.clone(), !config.data.exists());
+        let data_dir = lock_offline(&config, DataDir::create)?;
+        let answer = self.carry_out(global, config, data_dir, &mistakes);
         if is_new {
             // A directory that was made to restore into, and stayed empty. A directory with a site is not removed.
             _ = std::fs::remove_dir(dir);
@@ -100,7 +63,7 @@ impl Restore {
         answer
     }
 
-    fn carry_out(self, global: &Global, config: Config, data_dir: DataDir) -> CommandResult {
+    fn carry_out(self, global: &Global, config: Config, data_dir: DataDir, mistakes: &[String]) -> CommandResult {
         restore::complete(&data_dir).map_err(|e| failed(format!("an earlier restore cannot be finished: {e}")))?;
         if self.undo {
             return take_back(&data_dir, &config);
@@ -134,8 +97,28 @@ impl Restore {
                 bar.set(step, done, all);
             });
         drop(bar);
-        let restored = restored.map_err(|e| failed(format!("nothing was changed: {e}")))?;
-        self.say(&choice, &restored, &until, &config, stranger)
+        let restored =
+            restored.map_err(|e| failed(format!("nothing was changed: {e}{}", self.next_try(&choice, &until))))?;
+        self.say(&choice, &restored, &until, &config, stranger, mistakes)
+    }
+
+    /// The command that takes the backup before the one that failed, and all that was copied behind it.
+    fn next_try(&self, choice: &Choice, until: &Until) -> String {
+        let Some(before) = choice.before.as_ref().filter(|_| self.backup.is_none()) else { return String::new() };
+        let at = until.format_moment(until.moment().unwrap_or_else(|| Clock::machine(0).now()));
+        let mut more = String::new();
+        if let Some(file) = &self.identity {
+            more += &format!(" --identity {}", file.display());
+        }
+        if let Some(site) = &self.site {
+            more += &format!(" --site {site}");
+        }
+        if self.unsigned {
+            more += " --unsigned";
+        }
+        format!(
+            "; the backup before it, with what was copied behind that one: `tunneldesk restore {before} --at \"{at}\"{more}`"
+        )
     }
 
     fn say(
@@ -145,16 +128,19 @@ impl Restore {
         until: &Until,
         config: &Config,
         stranger: Option<&PublicKey>,
+        mistakes: &[String],
     ) -> CommandResult {
-        let Choice { backup, off_site_error: passed_over, unreadable, .. } = choice;
+        let Choice { backup, off_site_error: passed_over, unreadable, other_signers, .. } = choice;
         let Restored { replaced, erased, replayed, zone, name: tunnel, not_erased } = restored;
         let (name, made_at) = (backup.name(), backup.manifest.made_at);
         let moment = replayed.as_ref().map_or(made_at, |replayed| replayed.moment);
         let ticks = replayed.as_ref().map_or(0, |replayed| replayed.ticks);
         let trouble = replayed.as_ref().and_then(|replayed| replayed.trouble.as_deref());
+        let cut = replayed.as_ref().and_then(|replayed| replayed.cut.as_deref());
         let asked = until.given.as_ref();
         let gap_until = replayed.as_ref().and_then(|replayed| replayed.gap_until);
         let values = json!({ "backup": name, "made_at": made_at, "moment": moment, "ticks": ticks, "trouble": trouble,
+                             "cut": cut, "mistakes": mistakes,
                              "gap_until": gap_until,
                              "shown": zone.rfc3339(moment), "zone": zone.name(),
                              "at": asked.map(|given| until.clock.value(given)),
@@ -182,7 +168,16 @@ impl Restore {
         };
         // Ticks that are there, or may be, and are not in the site now.
         let wants_newest = asked.is_none() && self.backup.is_none();
-        let whose = whose(tunnel, stranger, config);
+        let mut whose = whose(tunnel, stranger, other_signers, config);
+        if let Some(key) = backup.manifest.signed_by().filter(|_| self.unsigned && stranger.is_none()) {
+            whose += &format!("\n{name} is signed, by the key {}.", key.fingerprint());
+        }
+        let cut = cut.map_or_else(String::new, |file| {
+            format!(
+                "\nThe newest tick, {file}, is cut short, and what was in it is lost: a site that is stopped while it writes one \
+                 leaves that, and so does somebody who cuts it."
+            )
+        });
         let back = not_erased.map_or_else(String::new, |all| {
             format!(
                 "\nThe list of erased members is not whole: {all} had been erased, and some of them may be in it again. Compare \
@@ -190,13 +185,21 @@ impl Restore {
             )
         });
         let is_cut_short = trouble.is_some()
+            || !cut.is_empty()
             || not_erased.is_some()
-            || wants_newest && (passed_over.is_some() || !unreadable.is_empty());
+            || wants_newest && passed_over.is_some()
+            || (wants_newest || self.backup.is_some()) && !unreadable.is_empty();
         let passed_over = passed_over.as_ref().map_or_else(String::new, |off_site_error| {
             format!("\nThe off-site backups were passed over: {off_site_error}.")
         });
         let unreadable: String =
             unreadable.iter().map(|(name, why)| format!("\nA newer backup was passed over: {name} ({why}).")).collect();
+        let mistakes = match mistakes {
+            [] => String::new(),
+            mistakes => {
+                format!("\nThe settings have mistakes, with which no server starts:\n  {}", mistakes.join("\n  "))
+            }
+        };
         let state_of = if ticks == 0 && asked.is_none() { made_at } else { moment };
         let when = shown_result(zone, state_of, &name, ticks);
         let asked = asked.map_or_else(String::new, |given| format!("\n{}", until.clock.describe(given)));
@@ -206,7 +209,7 @@ impl Restore {
         };
         let answer = done(
             format!(
-                "The site {is} as it was on {when}.{whose}{asked}{gone}{back}{lost}{kept}{passed_over}{unreadable}{next}"
+                "The site {is} as it was on {when}.{whose}{asked}{gone}{back}{lost}{cut}{kept}{passed_over}{unreadable}{mistakes}{next}"
             ),
             values,
         )?;
@@ -223,137 +226,6 @@ fn erased_since(erased: usize, is_dry_run: bool) -> String {
         (_, false) => format!("\n{erased} members had been erased since, and are not in it any more."),
         (_, true) => format!("\n{erased} members have been erased since, and would not be in it."),
     }
-}
-
-impl Source {
-    fn find(named: Option<&Path>, config: &Config, wanted: &Insistence) -> Result<Source, CommandError> {
-        let Some(dir) = named.filter(|named| named.is_dir()) else {
-            let name = named.map(|named| named.to_string_lossy().into_owned());
-            return Ok(Source::FoundBackups(FoundBackups::find(config, wanted)?, name));
-        };
-        let backup = Backup::read_given(Target::directory(dir.to_owned())).map_err(|why| {
-            let (shown, why) = (dir.display(), why.into_text());
-            refused(format!("{shown} is no backup: {why}; `tunneldesk backup list` shows those that there are"))
-        })?;
-        let trust = wanted.judge(&backup, config)?;
-        Ok(Source::Directory(Box::new(backup), trust))
-    }
-
-    /// The time zone of the named backup, of the site in the directory, or else of the newest backup that has one.
-    fn clock(&self, data_dir: &DataDir) -> SiteClock {
-        let named = match self {
-            Source::Directory(backup, _) => Some(&**backup),
-            Source::FoundBackups(found, name) => name.as_ref().and_then(|name| found.by_name(name)),
-        };
-        let own = || zone_of(&data_dir.database());
-        let newest = || match self {
-            Source::Directory(..) => None,
-            Source::FoundBackups(found, _) => found.backups.iter().rev().find_map(|backup| backup.manifest.time_zone()),
-        };
-        SiteClock::of(named.and_then(|backup| backup.manifest.time_zone()).or_else(own).or_else(newest))
-    }
-}
-
-impl Until {
-    fn read(typed: Option<MomentInput>, clock: SiteClock) -> Result<Until, CommandError> {
-        let (given, now) = (typed.map(|typed| clock.read(typed)).transpose()?, Clock::machine(0).now());
-        if let Some(given) = given.as_ref().filter(|given| given.moment > now + AHEAD_SECONDS_MAX) {
-            let [at, now] = [given.moment, now].map(|moment| clock.zone.date_time_offset(moment));
-            return Err(refused(format!(
-                "{at} is yet to come: it is {now}, by this machine's clock; without --at the site comes back with all \
-                 there is"
-            )));
-        }
-        Ok(Until { clock, given })
-    }
-
-    fn moment(&self) -> Option<i64> {
-        self.given.as_ref().map(|given| given.moment)
-    }
-
-    /// A moment as people read and type it.
-    fn format_moment(&self, moment: i64) -> String {
-        self.clock.zone.date_time_offset(moment)
-    }
-
-    /// The named backup, or the newest of the two backup stores that has no write later than the wanted moment.
-    fn choose(&self, source: Source, config: &Config) -> Result<Choice, CommandError> {
-        let (mut found, name) = match source {
-            Source::Directory(backup, trust) => {
-                let backup = *backup;
-                self.check(&backup)?;
-                let replay =
-                    self.moment().map(|at| Replay::of(&backup, &backup.at, Some(at), false, &trust)).transpose();
-                let replay = replay.map_err(refused)?.flatten();
-                let erased = backup.manifest.erased().cloned();
-                return Ok(Choice { backup, replay, trust, erased, off_site_error: None, unreadable: Vec::new() });
-            }
-            Source::FoundBackups(found, name) => (found, name),
-        };
-        let Some(name) = name else {
-            let backup = self.newest(&found)?;
-            let replay = self.replay(&backup, config, &mut found);
-            let trust = found.trust_in(&backup);
-            let (name, erased) = (backup.name(), found.erased(&backup, &trust));
-            found.unreadable.retain(|(other, _)| *other > name);
-            let FoundBackups { off_site_error, unreadable, .. } = found;
-            return Ok(Choice { backup, replay, trust, erased, off_site_error, unreadable });
-        };
-        let unknown = || found.none(format!("there is no backup {name}: `tunneldesk backup list` shows them"));
-        let backup = found.by_name(&name).cloned().ok_or_else(unknown)?;
-        self.check(&backup)?;
-        let replay = self.moment().and_then(|_| self.replay(&backup, config, &mut found));
-        let trust = found.trust_in(&backup);
-        let erased = found.erased(&backup, &trust);
-        Ok(Choice { backup, replay, trust, erased, off_site_error: found.off_site_error, unreadable: Vec::new() })
-    }
-
-    /// Refuses a backup that was made later than the wanted moment, because it has writes that the restore must leave
-    /// out.
-    fn check(&self, backup: &Backup) -> Result<(), CommandError> {
-        match self.moment().filter(|at| last_write(backup) > *at) {
-            None => Ok(()),
-            Some(at) => Err(refused(format!(
-                "{} holds writes up to {}, later than {}: without its name the newest from before then is taken",
-                backup.name(),
-                self.format_moment(last_write(backup)),
-                self.format_moment(at)
-            ))),
-        }
-    }
-
-    /// The newest backup without a write later than the wanted moment.
-    fn newest(&self, found: &FoundBackups) -> Result<Backup, CommandError> {
-        let oldest = found.backups.first().map_or(0, |backup| backup.manifest.made_at);
-        let is_before = |backup: &&Backup| self.moment().is_none_or(|at| last_write(backup) <= at);
-        let newest = found.backups.iter().rev().find(is_before).cloned();
-        let newest = newest.ok_or_else(|| match self.moment() {
-            None => found.none("there is no backup: name the directory of one".to_owned()),
-            Some(at) => found.none(format!("there is no backup from before {}", self.format_moment(at))),
-        })?;
-        let (now, made) = (Clock::machine(0).now(), newest.manifest.made_at);
-        if oldest <= now && now < made {
-            return Err(refused(format!(
-                "the newest backup is dated {}, which is yet to come: this machine's clock is behind, or was ahead when that was made; name the one you want, `tunneldesk backup list` shows them",
-                self.format_moment(made)
-            )));
-        }
-        Ok(newest)
-    }
-
-    fn replay(&self, backup: &Backup, config: &Config, found: &mut FoundBackups) -> Option<Replay> {
-        let off_site = OffSite::believing(config, found.trust_in(backup)).filter(|_| found.off_site_error.is_none())?;
-        let replay = off_site.replay(backup, self.moment());
-        let replay = replay.map_err(|cause| found.off_site_error = Some(cause)).ok().flatten()?;
-        Some(replay.before(self.moment().and_then(|at| found.next_base(&backup.manifest.site_id, at))))
-    }
-}
-
-/// The second of the last write in a backup (Unix seconds); for a backup without a chain the second in which it was
-/// made, which is no earlier.
-fn last_write(backup: &Backup) -> i64 {
-    let made = &backup.manifest;
-    made.chain.as_ref().map_or(made.made_at, |origin| origin.moment)
 }
 
 fn refuse_sealed(choice: &Choice) -> Result<(), CommandError> {

@@ -18,6 +18,22 @@ pub struct Backup {
 }
 
 impl Settings {
+    /// The settings that say where the site is and its copies are, and the defaults of all others.
+    pub(crate) fn for_restore(mut self) -> Settings {
+        let is_needed = |key: &str| key == "data" || ["backup.", "replica."].iter().any(|table| key.starts_with(table));
+        self.typed.retain(|key, _| is_needed(key));
+        let others = Settings::new().typed.into_iter().filter(|(key, _)| !is_needed(key));
+        self.typed.extend(others);
+        // A name that is misspelt may be that of the place.
+        let may_be_needed = |mistake: &String| {
+            let mistake = mistake.to_lowercase();
+            !mistake.contains("there is no such setting")
+                || ["backup", "replica"].iter().any(|one| mistake.contains(one))
+        };
+        self.mistakes.retain(may_be_needed);
+        self
+    }
+
     pub(super) fn backup(&mut self) -> Backup {
         let recipient = |text: &str| if text.is_empty() { Ok(None) } else { Recipient::parse(text).map(Some) };
         Backup {

@@ -224,7 +224,6 @@ impl Settings {
             ("limits.sign_in_misses_per_address", Value::from(1_000_000)),
             ("limits.signups_per_hour_per_address", Value::from(1_000_000)),
             ("limits.passkey_questions_per_minute_per_address", Value::from(1_000_000)),
-            ("limits.contacts_per_hour_per_address", Value::from(1_000_000)),
             ("limits.recoveries_per_hour_per_address", Value::from(1_000_000)),
             ("limits.messages_per_day_per_address", Value::from(1_000_000)),
             ("limits.changes_per_day_per_member", Value::from(1_000_000)),

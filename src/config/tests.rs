@@ -121,3 +121,30 @@ fn an_address_in_the_log_is_as_long_as_the_site_wants_it() {
 fn metrics_can_be_turned_off() {
     assert_eq!(with("metrics_listen = \"\"", &[]).unwrap().metrics_listen, None);
 }
+
+#[test]
+fn a_restore_needs_the_settings_of_the_site_and_its_copies_alone() {
+    let for_restore = |file: &str| {
+        let mut settings = Settings::new();
+        settings.add_file(file, "t.toml");
+        settings.for_restore().check()
+    };
+    let broken = "listen = 7\nlisten_at = \"x\"\ndata = \"there\"\n[backup]\nevery_hours = 5\n";
+    assert_eq!(with(broken, &[]).unwrap_err().len(), 2);
+    let config = for_restore(broken).unwrap();
+    assert_eq!((config.data.to_str(), config.backup.every_hours), (Some("there"), 5));
+    for needed in
+        ["data = 7", "[backup]\nevery_hours = -1", "[backup]\nsecond_plaice = \"x\"", "[backup", "[replica]\ntokn = 1"]
+    {
+        assert!(for_restore(needed).is_err(), "{needed}");
+    }
+}
+
+#[test]
+fn a_demo_has_no_delays_and_the_usual_limit_of_messages_by_its_form() {
+    let mut settings = Settings::new();
+    settings.for_demo();
+    let limits = settings.check().unwrap().limits;
+    assert_eq!(limits.contacts_per_hour_per_address, Config::defaults().limits.contacts_per_hour_per_address);
+    assert!(limits.signups_per_hour_per_address > Config::defaults().limits.signups_per_hour_per_address);
+}

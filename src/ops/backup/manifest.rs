@@ -127,6 +127,11 @@ impl ManifestError {
 }
 
 impl Manifest {
+    /// The second of the last write (Unix seconds); without a chain the second of the copy, which is no earlier.
+    pub(crate) fn last_write(&self) -> i64 {
+        self.chain.as_ref().map_or(self.made_at, |origin| origin.moment)
+    }
+
     pub(crate) fn read(at: &Target) -> Result<Manifest, ManifestError> {
         Manifest::read_named(at, Some(&at.name()))
     }

@@ -25,7 +25,7 @@ use crate::ops::replication;
 use crate::ops::replication::chain::Chain;
 use crate::ops::replication::sequence::Sequence;
 use crate::ops::replication::tick::PageSums;
-use crate::ops::signature::Signer;
+use crate::ops::signature::{PublicKey, Signer};
 use crate::site::Site;
 use crate::site::priority;
 use crate::store::engine::capture::FollowerKind;
@@ -71,6 +71,14 @@ pub(crate) struct BackupOutcome {
     pub pruned: usize,
     /// The off-site copy, or why there is none. `None`: the settings name no off-site target.
     pub off_site: Option<Result<Backup, String>>,
+}
+
+/// The newest local backup of the site that is signed by a key which the machine does not know: its own was lost.
+pub(crate) fn find_foreign_signature(site: &Site, signer: &Signer) -> Option<(String, PublicKey)> {
+    let known = signer.keys();
+    let ours = local_store(&site.config.data).list().into_iter().filter(|one| *one.manifest.site_id == *site.site_id);
+    let signed = ours.filter_map(|one| Some((one.name(), *one.manifest.signed_by()?)));
+    signed.into_iter().find(|(_, key)| !known.contains(key))
 }
 
 /// The backup store in the data directory.

@@ -15,7 +15,7 @@ use crate::i18n::language::Text;
 use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::off_site::mount::is_same_disk;
-use crate::ops::backup::{drill, local_store};
+use crate::ops::backup::{self, drill, local_store};
 use crate::ops::replication;
 use crate::ops::signature::Signer;
 use crate::ops::standby::{self, epoch};
@@ -120,8 +120,16 @@ pub(crate) fn backup(site: &Site) -> Fact {
 pub(crate) fn signature(site: &Site) -> Fact {
     match Signer::open(&site.config.data) {
         Ok(Some(signer)) => {
-            let fingerprint = signer.public().fingerprint();
-            Fact::ok("signature", Text::new("health.signature").with("fingerprint", fingerprint))
+            let text = Text::new("health.signature").with("fingerprint", signer.public().fingerprint());
+            match backup::find_foreign_signature(site, &signer) {
+                None => Fact::ok("signature", text),
+                Some((name, former)) => {
+                    let former = former.fingerprint();
+                    let lost = Text::new("health.signature.lost").with("name", name).with("former", &former);
+                    let next = Text::new("health.signature.next_lost").with("former", former);
+                    Fact::judged("signature", State::Warning, text.followed_by([lost]), next)
+                }
+            }
         }
         Ok(None) => Fact::ok("signature", Text::new("health.signature.none")),
         Err(cause) => {

@@ -42,6 +42,8 @@ pub(crate) struct Replayed {
     pub rows: i64,
     /// Why the replay ended before the last tick; `None`: it did not.
     pub trouble: Option<String>,
+    /// The newest tick, where its file ends too early.
+    pub cut: Option<String>,
     /// Writes between `moment` and this second (Unix seconds), with which the next chain begins, are in no tick. `None`: there
     /// are no such writes.
     pub gap_until: Option<i64>,
@@ -100,9 +102,16 @@ impl Replay {
         for (nth, (number, is_sealed)) in self.ticks.iter().enumerate() {
             let tick = match self.open(*number, done.ticks + 1, *is_sealed, keys, &sums) {
                 Ok(tick) => tick,
-                // Its writer was interrupted: nothing in it was ever confirmed.
-                Err(OpenError::Cut(_)) if nth + 1 == self.ticks.len() => break,
-                Err(OpenError::Cut(trouble) | OpenError::Damaged(trouble)) => {
+                // A writer that was interrupted leaves that, and nothing in it was confirmed then. So does whoever cuts it.
+                Err(OpenError::Cut(shown)) if nth + 1 == self.ticks.len() => {
+                    done.cut = Some(shown);
+                    break;
+                }
+                Err(OpenError::Cut(shown)) => {
+                    done.trouble = Some(format!("{shown} is damaged"));
+                    break;
+                }
+                Err(OpenError::Damaged(trouble)) => {
                     done.trouble = Some(trouble);
                     break;
                 }
@@ -156,7 +165,7 @@ impl Replay {
             (true, None) => return Err(OpenError::Damaged(format!("{shown} is encrypted: give --identity FILE"))),
         };
         let tick = ReadTick::parse(bytes).map_err(|why| match why {
-            NoTick::Cut => OpenError::Cut(format!("{shown} is damaged")),
+            NoTick::Cut => OpenError::Cut(shown.clone()),
             NoTick::Damaged => OpenError::Damaged(format!("{shown} is damaged")),
         })?;
         if !tick.is_believed(&self.trust) {
@@ -179,10 +188,11 @@ impl Replay {
     }
 }
 
-/// Why a tick is not replayed, in one line.
+/// Why a tick is not replayed.
 enum OpenError {
-    /// The file ends before its end. Of an encrypted one that is not known.
+    /// The file, which ends before its end. Of an encrypted one that is not known.
     Cut(String),
+    /// In one line.
     Damaged(String),
 }
 

@@ -188,6 +188,14 @@ impl Ran {
         self.out
     }
 
+    /// Standard output of a restore after a kill, which may have cut the newest tick short: that is said, and the exit code is 3.
+    pub fn back(self) -> String {
+        match self.code {
+            Some(3) if self.out.contains("is cut short") => self.out,
+            _ => self.done(),
+        }
+    }
+
     /// The error, in one line, of a command that must end with `code`.
     pub fn trouble(self, code: i32) -> String {
         assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);

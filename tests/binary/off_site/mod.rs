@@ -138,7 +138,7 @@ fn lose_disk(desk: &Desk, server: Server, oracle: &mut Oracle, written_for: Dura
     let log_bytes = std::fs::metadata(desk.data().join("tunneldesk.sqlite-wal")).map_or(0, |log| log.len());
     println!("{} ticks, {log_bytes} bytes of log", ticks(desk).len());
     std::fs::remove_dir_all(desk.data()).unwrap();
-    desk.run(&["restore"]).done();
+    desk.run(&["restore"]).back();
     let there = restored(&desk.data());
     let lost = oracle.lost(&there, killed_at);
     oracle.forget_lost(&there);
@@ -309,11 +309,11 @@ fn no_erased_member_comes_back_at_any_second() {
         for _ in 0..RESTORES_PER_ERASURE.min(tries) {
             let at = oracle::shown(begun + random.below((oracle::now() - begun + 1) as u64) as i64);
             let elsewhere = desk.path().join("elsewhere");
-            desk.run(&["restore", "--at", &at, "--data", elsewhere.to_str().unwrap()]).done();
+            desk.run(&["restore", "--at", &at, "--data", elsewhere.to_str().unwrap()]).back();
             knows_nobody_who_left(&desk, &elsewhere, &at);
             std::fs::remove_dir_all(&elsewhere).unwrap();
         }
-        desk.run(&["restore"]).done();
+        desk.run(&["restore"]).back();
         knows_nobody_who_left(&desk, &desk.data(), "the end");
     }
 }

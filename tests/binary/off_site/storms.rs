@@ -36,7 +36,7 @@ pub(super) fn lose_disk(desk: &Desk, server: Server, oracle: &Oracle) {
     server.kill();
     drop(server);
     std::fs::remove_dir_all(desk.data()).unwrap();
-    let said = desk.json(&["restore"]);
+    let said = desk.run(&["restore"]).back();
     let lost = oracle.lost(&restored(&desk.data()), killed_at);
     assert!(lost <= LOST_TIME_MAX, "{lost:?} lost: {said}");
 }

@@ -80,6 +80,18 @@ fn a_restore_that_stops_before_the_newest_tick_says_so_also_by_its_exit_code() {
     assert_eq!(server.stop().code, Some(0));
     desk.run(&["restore", "--dry-run"]).done();
     let all = ticks(&desk);
+    // Nobody can tell a tick whose writer was interrupted from one that somebody cut.
+    let newest = all.last().unwrap();
+    let whole = std::fs::read(newest).unwrap();
+    for length in [whole.len() - 1, 10, 0] {
+        std::fs::write(newest, &whole[..length]).unwrap();
+        let said: Value = serde_json::from_str(&cut_short(&desk, &["restore", "--dry-run", "--json"])).unwrap();
+        assert_eq!((said["ticks"].as_u64(), &said["trouble"]), (Some(all.len() as u64 - 1), &Value::Null), "{said}");
+        assert!(newest.ends_with(text(&said["cut"])), "{said}");
+        let said = cut_short(&desk, &["restore", "--dry-run"]);
+        assert!(said.contains("is cut short, and what was in it is lost") && said.contains("is stopped"), "{said}");
+    }
+    std::fs::write(newest, whole).unwrap();
     let damaged = &all[3];
     let mut bytes = std::fs::read(damaged).unwrap();
     let middle = bytes.len() / 2;
@@ -101,4 +113,34 @@ fn a_restore_that_stops_before_the_newest_tick_says_so_also_by_its_exit_code() {
     assert!(said.contains("What came after that is lost") && said.contains("0000000004.tick"), "{said}");
     let (missing, _) = oracle.differences(&restored(&desk.data()), reached - 1);
     assert_eq!(missing, [""; 0]);
+}
+
+#[test]
+fn the_backup_before_a_damaged_one_comes_back_with_what_was_copied_behind_it_by_the_printed_command() {
+    let (desk, server, mut oracle) = begin();
+    let base = || ticks(&desk).first().map(|tick| tick.ancestors().nth(2).unwrap().to_owned());
+    let first = until("some ticks", || {
+        oracle.write_once(&server);
+        base().filter(|_| ticks(&desk).len() > 3)
+    });
+    desk.run(&["backup"]).done();
+    let newest = until("ticks behind the next base", || {
+        oracle.write_once(&server);
+        base().filter(|base| *base != first)
+    });
+    assert_eq!(server.stop().code, Some(0));
+    std::fs::remove_dir_all(desk.data()).unwrap();
+    let database = newest.join("tunneldesk.sqlite");
+    let mut bytes = std::fs::read(&database).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&database, bytes).unwrap();
+    let said = desk.run(&["restore"]).trouble(2);
+    assert!(said.contains("tunneldesk.sqlite is damaged") && !desk.data().exists(), "{said}");
+    let command = said.split_once("`tunneldesk restore ").and_then(|(_, rest)| rest.split_once('`')).expect(&said).0;
+    let (name, at) = command.split_once(" --at ").expect(&said);
+    assert_eq!(Some(name), first.file_name().unwrap().to_str(), "{said}");
+    let said = cut_short(&desk, &["restore", name, "--at", at.trim_matches('"')]);
+    let passed_over = format!("A newer backup was passed over: {}", newest.file_name().unwrap().to_str().unwrap());
+    assert!(said.contains(&passed_over) && said.contains("ticks behind it"), "{said}");
 }

@@ -124,6 +124,15 @@ fn nothing_of_an_erased_member_is_left_in_any_byte_and_the_counts_stay() {
         assert!(!export["held"][part].as_array().unwrap().is_empty(), "{part} is empty");
     }
     assert!(!export.to_string().contains("password_hash\":\"$argon2"), "a hash was exported");
+    // What was done to the person: when, what, and from where.
+    for row in export["held"]["audit_log"].as_array().unwrap() {
+        let when = row["at"].as_i64().unwrap();
+        assert!((now() - 600..=now()).contains(&when), "{row}");
+        assert!(!text(&row["deed"]).is_empty() && !text(&row["origin"]).is_empty(), "{row}");
+    }
+    let deeds: Vec<&str> =
+        export["held"]["audit_log"].as_array().unwrap().iter().map(|row| text(&row["deed"])).collect();
+    assert!(deeds.contains(&"member.confirmed"), "{deeds:?}");
     let said = site.desk.run(&["member", "erase", USERNAME]).trouble(1);
     assert!(said.contains("--yes"), "{said}");
     let said = site.desk.run(&["member", "erase", USERNAME, "--yes"]).done();

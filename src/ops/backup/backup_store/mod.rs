@@ -126,9 +126,7 @@ impl Backup {
                 (from, copied)
             };
             if copied != *digest {
-                return Err(format!(
-                    "{from} is damaged: its digest is not the one in the manifest; `tunneldesk backup list` shows other backups"
-                ));
+                return Err(format!("{from} is damaged: its digest is not the one in the manifest"));
             }
             to.sync_all().map_err(failed)?;
         }

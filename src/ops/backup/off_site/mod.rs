@@ -10,7 +10,7 @@ use super::backup_store::{
 };
 use super::manifest::Manifest;
 use super::manifest_signature::ErasedMark;
-use super::{check_space, tombstones};
+use super::{check_space, find_foreign_signature, tombstones};
 use crate::config::Config;
 use crate::config::recipient::Recipient;
 use crate::ops::outside::object::BackupName;
@@ -58,7 +58,16 @@ impl OffSite {
     pub(crate) fn of(site: &Site) -> Option<Arc<OffSite>> {
         let new = || {
             // A site has a key, and believes nothing else.
-            let keys = Signer::ensure(&site.config.data).map(|signer| signer.keys());
+            let signer = Signer::ensure(&site.config.data);
+            if let Some((backup, key)) = signer.as_ref().ok().and_then(|signer| find_foreign_signature(site, signer)) {
+                let former = key.fingerprint();
+                tracing::warn!(
+                    backup,
+                    former,
+                    "signing.key was lost or replaced: copies are signed by another key now"
+                );
+            }
+            let keys = signer.map(|signer| signer.keys());
             let keys = keys.inspect_err(|cause| tracing::error!(cause, "nothing off site is believed"));
             OffSite::believing(&site.config, Trust::Keys(keys.unwrap_or_default())).map(Arc::new)
         };
