@@ -294,7 +294,8 @@ impl Capture {
 
 impl State {
     fn note(&mut self, position: Position, moment: i64) {
-        let began_anew = position.salt != self.newest.salt;
+        // Before the first commit of this process nothing is in the WAL.
+        let began_anew = position.salt != self.newest.salt && self.newest != Position::default();
         if began_anew && !self.allows_checkpoint() {
             self.give_up("the write-ahead log was emptied before all of it was off the site");
         }

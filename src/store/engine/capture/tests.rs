@@ -219,3 +219,18 @@ fn what_a_copy_has_not_confirmed_is_counted_through_gaps_and_new_bases() {
     capture.attach(third);
     behind(0, None);
 }
+
+#[test]
+fn what_is_followed_from_the_begin_of_the_wal_keeps_it_until_its_first_tick_is_confirmed() {
+    let capture = Capture::default();
+    let (number, end) = capture.follow_from_begin(FollowerKind::OffSite, 1 << 20);
+    assert_eq!(end.position, Position::default());
+    assert!(!capture.allows_checkpoint(), "what was left of the last process is not off site yet");
+    let position = Position { salt: [7; 8], frames: 3 };
+    capture.note(Appended::To(position), 100);
+    assert_eq!(capture.waiting(number), 2, "the first commit of a process empties no log");
+    capture.confirm(number);
+    assert_eq!(capture.next_end(number).unwrap().map(|end| end.position), Some(position));
+    capture.confirm(number);
+    assert!(capture.allows_checkpoint());
+}
