@@ -76,6 +76,13 @@ const ALLOWED: &[(&str, &str)] = &[
     ("SELECT decision_id, word FROM waiver_decisions WHERE decided_by", "likewise"),
     ("DELETE FROM outbox WHERE recipient COLLATE NOCASE IN", "an erasure; messages are kept for days"),
     (
+        "SELECT * FROM outbox WHERE recipient COLLATE NOCASE IN",
+        "a person's copy, at the shell; messages are kept for days",
+    ),
+    ("SELECT decision_id, may_fly, decided_at FROM waiver_decisions WHERE decided_by", "a person's copy, at the shell"),
+    ("SELECT override_id, made_at, ends_at FROM waiver_overrides WHERE made_by", "likewise"),
+    ("SELECT voucher_id, created_at, used_at FROM devices WHERE voucher_id", "likewise"),
+    (
         "OR EXISTS (SELECT 1 FROM members WHERE :word IN (",
         "an erasure asks once a word whether it is somebody else's name",
     ),
