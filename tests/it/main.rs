@@ -39,6 +39,7 @@ mod public;
 mod public_client;
 mod refusals;
 mod same_effect;
+mod spreadsheets;
 mod sync;
 mod table;
 mod verify;

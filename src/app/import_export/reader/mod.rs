@@ -21,6 +21,8 @@ const CELL_BYTES_MAX: usize = 32 * 1024;
 const LIST_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Bytes that are read after the end of a list: a record of their own, unless a quote is still open.
 const END: &[u8] = b"\n\0\n";
+/// How files of spreadsheet programs begin: .xlsx and .ods, and .xls.
+const WORKBOOKS: [&[u8]; 2] = [b"PK\x03\x04", b"\xd0\xcf\x11\xe0"];
 /// Greatest length of a value that a mistake repeats, in characters.
 const SHOWN_CHARS_MAX: usize = 40;
 
@@ -160,6 +162,9 @@ impl<'r> Rows<'r> {
         (&mut *text).take(64 * 1024).read_to_end(&mut start).map_err(unreadable)?;
         if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
             return Err(Refusal::Unreadable(Text::new("list.utf16")));
+        }
+        if WORKBOOKS.iter().any(|begin| start.starts_with(begin)) {
+            return Err(Refusal::Unreadable(Text::new("list.workbook")));
         }
         let mut begin = if start.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
         let (delimiter, skipped) = match delimiter_line(&start[begin..]) {
