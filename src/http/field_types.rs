@@ -103,6 +103,22 @@ impl<const CHARS_MAX: usize> Field for Line<CHARS_MAX> {
     }
 }
 
+/// As [`Line`], in the form of Unicode in which it was typed: a username or an address that says who somebody is, an answer whose
+/// hash may be of another form.
+pub struct LineAsTyped<const CHARS_MAX: usize>;
+
+impl<const CHARS_MAX: usize> Field for LineAsTyped<CHARS_MAX> {
+    type Value = String;
+
+    fn read(value: &Value) -> Result<String, Text> {
+        fields::line_as_typed(CHARS_MAX)(value)
+    }
+
+    fn schema() -> Value {
+        bounded("Line", CHARS_MAX)
+    }
+}
+
 /// Text that may have line breaks, of at most this many characters, trimmed.
 pub struct Lines<const CHARS_MAX: usize>;
 

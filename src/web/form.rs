@@ -8,6 +8,9 @@ use crate::http::fields::{self, Fields};
 use crate::i18n::language::{Language, Text};
 use serde_json::Value;
 
+/// Longest username or address that says who somebody is.
+const USERNAME_CHARS_MAX: usize = 254;
+
 /// The fields of a form in their order. A body of another type is refused with 415.
 pub(crate) fn form_pairs(call: &Call) -> Result<Vec<(String, String)>, Failure> {
     call.form()?.ok_or_else(Failure::unsupported_type)
@@ -44,6 +47,11 @@ impl Form {
     /// One line of at most so many characters; empty where the field is missing or blank.
     pub(crate) fn line(&mut self, name: &str, chars_max: usize) -> String {
         self.optional(name, fields::line(chars_max)).unwrap_or_default()
+    }
+
+    /// As [`Form::line`], for what says who somebody is: as it was typed.
+    pub(crate) fn username(&mut self) -> String {
+        self.optional("username", fields::line_as_typed(USERNAME_CHARS_MAX)).unwrap_or_default()
     }
 
     /// As [`Form::line`], with line breaks.

@@ -8,7 +8,7 @@ use crate::auth::second_factor::{self, FactorMethod, RequiredCode, Requirement, 
 use crate::auth::sign_in::{self, OpenedSession, PasswordProof};
 use crate::http::Answer;
 use crate::http::call::{AuthOutcome, Call};
-use crate::http::field_types::{Flag, Line, Name, Secret};
+use crate::http::field_types::{Flag, LineAsTyped, Name, Secret};
 use crate::http::reply::{self, Reply};
 use crate::site::Site;
 use crate::store::Write;
@@ -18,7 +18,7 @@ use serde::Serialize;
 crate::body! {
     pub(crate) struct LoginRequest {
         /// The username or the e-mail address.
-        username: Line<254>,
+        username: LineAsTyped<254>,
         password: Secret,
         /// Has no effect: a second factor is always required of members who have one.
         check_two_factor as "checkTwoFactor": Option<Flag>,
@@ -30,7 +30,7 @@ crate::body! {
 crate::body! {
     pub(crate) struct Credentials {
         /// The username or the e-mail address.
-        username: Line<254>,
+        username: LineAsTyped<254>,
         password: Secret,
     }
 }

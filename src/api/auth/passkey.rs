@@ -9,7 +9,7 @@ use crate::http::Answer;
 use crate::http::body::Undescribed;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Flag, Id, Line, Lines, Name, Named, Whole};
+use crate::http::field_types::{Flag, Id, Line, LineAsTyped, Lines, Name, Named, Whole};
 use crate::http::fields::Fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
@@ -25,7 +25,7 @@ const PAPER_CHARS_MAX: usize = 4_000;
 crate::body! {
     pub(crate) struct PasskeyQuestion {
         /// Required without a session, unless `discoverable` is true.
-        username: Option<Line<254>>,
+        username: Option<LineAsTyped<254>>,
         /// The client's own number of the device.
         device_id: Option<Whole>,
         /// Ours, with a session: the name of the new passkey in the member's list; a line of at most 60 characters.

@@ -8,7 +8,7 @@ use crate::auth::sign_in::{self, Attempt};
 use crate::domain::questions;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::field_types::{Digits, Email, Line};
+use crate::http::field_types::{Digits, Email, LineAsTyped};
 use crate::http::reply::{self, Done, Reply};
 use crate::site::Site;
 use crate::store::tables::members;
@@ -20,7 +20,7 @@ crate::body! {
     /// The account whose questions are asked, in the body or in the query.
     pub(crate) struct QuestionsRequest {
         /// The username or the e-mail address.
-        username: Line<254>,
+        username: LineAsTyped<254>,
     }
 }
 

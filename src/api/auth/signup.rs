@@ -9,7 +9,7 @@ use crate::http::Answer;
 use crate::http::body::{Field, Flattened, Ignored};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Line, NewPassword, QuestionNumber};
+use crate::http::field_types::{Line, LineAsTyped, NewPassword, QuestionNumber};
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
@@ -66,7 +66,7 @@ crate::body! {
 
 crate::body! {
     pub(crate) struct UsernameCheck {
-        username: Line<254>,
+        username: LineAsTyped<254>,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::http::Answer;
 use crate::http::body::{ParsedBody, RequiredByCaller};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Code, Id, Line, Secret};
+use crate::http::field_types::{Code, Id, Line, LineAsTyped, Secret};
 use crate::http::fields::Fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
@@ -48,7 +48,7 @@ struct TurnedOnReply {
 crate::body! {
     pub(crate) struct TotpSetupRequest {
         /// The username or the e-mail address.
-        username: RequiredByCaller<Line<254>>,
+        username: RequiredByCaller<LineAsTyped<254>>,
         password: RequiredByCaller<Secret>,
         /// Optional; must be right if present.
         member_id: Option<Id>,
@@ -60,7 +60,7 @@ crate::body! {
 crate::body! {
     pub(crate) struct TotpProof {
         /// The username or the e-mail address.
-        username: RequiredByCaller<Line<254>>,
+        username: RequiredByCaller<LineAsTyped<254>>,
         password: RequiredByCaller<Secret>,
         /// Optional; must be right if present.
         member_id: Option<Id>,

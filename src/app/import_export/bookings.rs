@@ -10,7 +10,7 @@ use crate::domain::booking::Booking;
 use crate::domain::local_time::TimeZone;
 use crate::http::body::{Flattened, ParsedBody};
 use crate::http::failure::Failure;
-use crate::http::field_types::Line;
+use crate::http::field_types::{Line, LineAsTyped};
 use crate::http::fields::Fields;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -49,7 +49,7 @@ pub(super) struct New {
 crate::body! {
     struct BookingRow {
         client_id: Line<100>,
-        username: Line<254>,
+        username: LineAsTyped<254>,
         booking: Flattened<BookingFields>,
     }
 }

@@ -6,8 +6,8 @@ use crate::auth::social::Network;
 use crate::domain::{password, questions};
 use crate::http::body::{BodyItem, Field, Object, ParsedBody};
 use crate::http::failure::Failure;
-use crate::http::field_types::{Digits, Id, Line, Name, Named, NewPassword};
-use crate::http::fields::{self, Fields};
+use crate::http::field_types::{Digits, Id, Line, LineAsTyped, Name, Named, NewPassword};
+use crate::http::fields::Fields;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::outbox::Channel;
@@ -21,7 +21,7 @@ const KEPT_CHARS_MAX: usize = 1_000;
 crate::body! {
     pub(crate) struct AccountAccess {
         /// The username or the e-mail address.
-        username: Line<254>,
+        username: LineAsTyped<254>,
         /// The channel by which the passcode is sent; by default e-mail.
         option: Option<Name<Channel>>,
         /// The passcode that was sent; a number is read as six digits, leading zeros and all. With a passcode, `password`
@@ -79,9 +79,8 @@ impl BodyItem for Answers {
     type Value = Vec<(i64, String)>;
 
     fn take(fields: &mut Fields, _: &'static str) -> Self::Read {
-        let read = |number| {
-            (number, fields.optional(&answer_field(number), fields::line_as_typed(200)).into_option().flatten())
-        };
+        let read =
+            |number| (number, fields.optional(&answer_field(number), LineAsTyped::<200>::read).into_option().flatten());
         let answers: Vec<_> = questions::NUMBERS.map(read).collect();
         Some(answers.into_iter().filter_map(|(number, answer)| Some((number, answer?))).collect())
     }

@@ -47,7 +47,8 @@ pub(crate) fn line(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> 
     move |value| bounded(&raw_text(value)?, chars_max, &[], as_meant)
 }
 
-/// One line of text, trimmed, of which an old hash may have another form of Unicode.
+/// One line of text, trimmed, in the form of Unicode in which it was typed: what is compared with other than new texts. A username
+/// or an address says who somebody is, and an old hash may be of another form.
 pub(crate) fn line_as_typed(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
     move |value| bounded(&raw_text(value)?, chars_max, &[], |text| without_marks(trimmed(text)))
 }

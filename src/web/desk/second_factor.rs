@@ -62,7 +62,7 @@ pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
 /// `POST /desk/sign-in/code`: judges a code. The challenge allows a few attempts.
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     let (code, sent) = read_form(call, |form| {
-        let sent = Sent { username: form.line("username", 254), by: form.line("by", 20), to: form.line("to", 200) };
+        let sent = Sent { username: form.username(), by: form.line("by", 20), to: form.line("to", 200) };
         (form.line("code", CODE_CHARS_MAX), sent)
     })?;
     let Some(token) = clerk::CHALLENGE.value(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };

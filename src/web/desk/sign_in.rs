@@ -78,7 +78,7 @@ pub(crate) fn show_or_pass(site: &Site, call: &Call) -> Answer {
 /// `POST /desk/sign-in`: opens a session, or leads to the second factor.
 pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
     let mut form = form(call)?;
-    let typed = form.required("username", fields::line(254));
+    let typed = form.required("username", fields::line_as_typed(254));
     let secret = form.required("password", fields::secret);
     let target = form.line("to", 200);
     if form.finish().is_err() {

@@ -18,7 +18,6 @@ use crate::web::{CODE_CHARS_MAX, CREDENTIAL_CHARS_MAX, first_problem, form, form
 use http::StatusCode;
 
 const STEP_CHARS_MAX: usize = 128;
-const NAME_CHARS_MAX: usize = 254;
 
 /// The part of a form in which a signer proves their identity.
 #[derive(Default)]
@@ -72,7 +71,7 @@ impl ProofForm {
 
     /// The form with the username as it was sent, where the rest of the page is refused before the proof is judged.
     pub(crate) fn sent(self, call: &Call) -> Result<ProofForm, Failure> {
-        Ok(ProofForm { username: read_form(call, |form| form.line("username", NAME_CHARS_MAX))?, ..self })
+        Ok(ProofForm { username: read_form(call, |form| form.username())?, ..self })
     }
 
     /// The form with a problem; 422.
@@ -120,9 +119,8 @@ impl Proof<'_> {
     ) -> Result<Outcome, Failure> {
         let (site, call) = (self.site, self.call);
         let credential;
-        (self.again.username, credential) = read_form(call, |form| {
-            (form.line("username", NAME_CHARS_MAX), form.lines("credential", CREDENTIAL_CHARS_MAX))
-        })?;
+        (self.again.username, credential) =
+            read_form(call, |form| (form.username(), form.lines("credential", CREDENTIAL_CHARS_MAX)))?;
         match passkey::check_response(site, call, &credential, intent)? {
             Some(answer) => self.judge(|tx| signer::by_passkey(site, call, tx, &answer), effect),
             None => Ok(self.again.refused(call.say("proof.passkey_refused"))),
@@ -137,7 +135,7 @@ impl Proof<'_> {
     ) -> Result<Outcome, Failure> {
         let (site, call) = (self.site, self.call);
         let mut form = form(call)?;
-        self.again.username = form.line("username", NAME_CHARS_MAX);
+        self.again.username = form.username();
         self.again.by_app = form.has("by_app");
         let secret = form.optional("password", fields::secret);
         let code = form.line("code", CODE_CHARS_MAX);

@@ -96,7 +96,7 @@ pub(crate) fn claim(site: &Site, call: &Call) -> Answer {
     let (code, name, secret) = read_form(call, |form| {
         (
             form.required("code", fields::line(CODE_CHARS_MAX)),
-            form.required("username", fields::line(254)),
+            form.required("username", fields::line_as_typed(254)),
             form.required("password", fields::secret),
         )
     })?;

@@ -46,7 +46,7 @@ fn first_page(site: &Site, call: &Call, username: String, problem: Option<String
 
 /// `POST /recover`: sends a code, unless the form says that there is one, and asks for it.
 pub(crate) fn send(site: &Site, call: &Call) -> Answer {
-    let username = read_form(call, |form| form.optional("username", fields::line(254)))?.unwrap_or_default();
+    let username = read_form(call, |form| form.optional("username", fields::line_as_typed(254)))?.unwrap_or_default();
     let sent = recovery::check_rate(site, call).and_then(|()| {
         let form = form(call)?;
         if !form.has("username") {

@@ -85,8 +85,8 @@ fn the_mistakes_are_a_file_with_line_column_and_what_would_be_right() {
     let list = "username,real_name,email,dob\nmark,Mark,mark@example.org,5/4/1980\nnora,,nora@example.org,\n";
     let page = look(&admin, list).page();
     let file = admin.post(&format!("{PAGE}/mistakes"), &[("list", &field(&page, "list"))]);
-    let text = file.page();
     assert_eq!(file.status, 200, "{file}");
+    let text = String::from_utf8(file.body.clone()).expect("text");
     assert!(file.header("content-disposition").is_some_and(|to| to.contains("mistakes.csv")), "{file}");
     assert!(text.starts_with("\u{feff}line,column,heading,value,mistake"), "{text}");
     assert!(text.contains("2,4,dob,5/4/1980,") && text.contains("3,2,real_name,,"), "{text}");
