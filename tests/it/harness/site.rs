@@ -247,7 +247,8 @@ impl Site {
         self.listening.get_or_init(|| {
             control::listen(dir, self.inside().for_another_thread()).expect("a socket in the directory")
         });
-        Command::new(PROGRAM).arg("--data").arg(dir).args(args).output().expect("the program runs")
+        // Variables of a campaign are no settings of the site.
+        Command::new(PROGRAM).env_clear().arg("--data").arg(dir).args(args).output().expect("the program runs")
     }
 
     /// Makes hashes of passwords and answers cheap from now on, for campaigns that check thousands and are about
