@@ -39,6 +39,7 @@ const RULES: &[Rule] = &[
             "auth/undo.rs",
             "jobs/",
             "ops/backup/",
+            "ops/replication/resume.rs",
             "ops/standby/",
             "i18n/language.rs",
             "http/reply.rs",

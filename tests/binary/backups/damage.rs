@@ -92,14 +92,12 @@ fn a_wal_that_lost_acknowledged_writes_is_an_alarm_until_it_is_noted_and_a_plain
     desk.run(&["doctor", "--noted"]);
     assert_eq!(desk.fact("lost_writes").unwrap().0, "ok");
     assert_eq!(desk.json(&["audit", "list", "--limit", "1"])[0]["deed"], "alarm.noted");
-    for (bits, lost, integrity) in [(4, "ok", "warning"), (5, "alarm", "ok")] {
+    for bits in [4, 5] {
         killed();
         let mut bytes = std::fs::read(&log).unwrap();
         bytes[20] ^= bits;
         std::fs::write(&log, bytes).unwrap();
-        assert_eq!(desk.fact("lost_writes").unwrap().0, lost, "bits {bits} of the head are flipped");
-        let (state, said) = desk.fact("integrity").unwrap();
-        assert!(state == integrity && said.contains("flipped back") == (bits == 4), "{said}");
+        assert_eq!(desk.fact("lost_writes").unwrap().0, "alarm", "bits {bits} of the head are flipped");
         desk.run(&["doctor", "--noted"]);
     }
 }

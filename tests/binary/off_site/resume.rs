@@ -63,7 +63,7 @@ fn a_file_that_was_changed_meanwhile_and_a_target_that_lost_a_tick_begin_another
         change(&desk);
         let server = desk.serve();
         assert!(!goes_on(&server), "change {nth}");
-        until("another base", || (bases(&desk) == nth + 2).then_some(()));
+        until("another base", || (bases(&desk) >= nth + 2).then_some(()));
         wait_for_chain(&desk, &server, &mut oracle);
         assert_eq!(server.stop().code, Some(0));
     }
