@@ -94,8 +94,9 @@ fn a_name_has_one_form_whichever_way_it_comes_in() {
     let contact =
         json!({ "name": TYPED, "email": "joerg@example.org", "country": "CH", "enquiry": TYPED, "message": TYPED });
     site.stranger().post("/public/contact", contact).ok();
-    for accent in ["\u{308}", "\u{301}"] {
-        assert_eq!(site.holds_text(accent), [""; 0], "{accent:?}");
+    // Whole names: two bytes alone stand in a sealed value by chance.
+    for typed in TYPED.split(' ') {
+        assert_eq!(site.holds_text(typed), [""; 0], "{typed:?}");
     }
     assert_ne!(site.holds_text(KEPT), [""; 0]);
 }
