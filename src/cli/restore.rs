@@ -153,40 +153,16 @@ impl Restore {
             format!("\nWhat it replaced is in {}: {undo}; remove it once nobody misses anything.", dir.display())
         });
         let gone = erased_since(*erased, self.dry_run);
-        let lost = match trouble {
-            Some(why) => format!("\nWhat came after that is lost: {why}."),
-            None if asked.is_some() && replayed.is_none() => {
-                "\nWhat came after that until the wanted moment is lost: no off-site copy goes on from this backup."
-                    .to_owned()
-            }
-            None => gap_until.map_or_else(String::new, |gap| {
-                let until = zone.date_time_offset(gap);
-                format!(
-                    "\nWrites between then and {until} may be missing: the off-site copy began anew at that moment."
-                )
-            }),
-        };
+        let lost = lost(restored, asked.is_some());
         // Ticks that are there, or may be, and are not in the site now.
         let wants_newest = asked.is_none() && self.backup.is_none();
         let mut whose = whose(tunnel, stranger, other_signers, config);
         if let Some(key) = backup.manifest.signed_by().filter(|_| self.unsigned && stranger.is_none()) {
             whose += &format!("\n{name} is signed, by the key {}.", key.fingerprint());
         }
-        let cut = cut.map_or_else(String::new, |file| {
-            format!(
-                "\nThe newest tick, {file}, is cut short, and what was in it is lost: a site that is stopped while it writes one \
-                 leaves that, and so does somebody who cuts it."
-            )
-        });
-        let back = not_erased.map_or_else(String::new, |all| {
-            format!(
-                "\nThe list of erased members is not whole: {all} had been erased, and some of them may be in it again. Compare \
-                 erased.jsonl with an older copy of it."
-            )
-        });
+        let cut = cut_or_not_erased(restored);
         let is_cut_short = trouble.is_some()
             || !cut.is_empty()
-            || not_erased.is_some()
             || wants_newest && passed_over.is_some()
             || (wants_newest || self.backup.is_some()) && !unreadable.is_empty();
         let passed_over = passed_over.as_ref().map_or_else(String::new, |off_site_error| {
@@ -209,12 +185,51 @@ impl Restore {
         };
         let answer = done(
             format!(
-                "The site {is} as it was on {when}.{whose}{asked}{gone}{back}{lost}{cut}{kept}{passed_over}{unreadable}{mistakes}{next}"
+                "The site {is} as it was on {when}.{whose}{asked}{gone}{lost}{cut}{kept}{passed_over}{unreadable}{mistakes}{next}"
             ),
             values,
         )?;
         if is_cut_short { Err(CommandError::Report(CUT_SHORT, answer)) } else { Ok(answer) }
     }
+}
+
+/// What is lost of the writes behind the restored moment.
+fn lost(restored: &Restored, is_asked: bool) -> String {
+    let Some(replayed) = &restored.replayed else {
+        return match is_asked {
+            true => {
+                "\nWhat came after that until the wanted moment is lost: no off-site copy goes on from this backup."
+                    .to_owned()
+            }
+            false => String::new(),
+        };
+    };
+    match (&replayed.trouble, replayed.gap_until) {
+        (Some(why), _) => format!("\nWhat came after that is lost: {why}."),
+        (None, Some(gap)) => {
+            let until = restored.zone.date_time_offset(gap);
+            format!("\nWrites between then and {until} may be missing: the off-site copy began anew at that moment.")
+        }
+        (None, None) => String::new(),
+    }
+}
+
+/// The newest tick that is not whole, and the erased members whose list is not.
+fn cut_or_not_erased(restored: &Restored) -> String {
+    let mut said = String::new();
+    if let Some(file) = restored.replayed.as_ref().and_then(|replayed| replayed.cut.as_ref()) {
+        said += &format!(
+            "\nThe newest tick, {file}, is cut short, and what was in it is lost: a site that is stopped while it writes one leaves \
+             that, and so does somebody who cuts it."
+        );
+    }
+    if let Some(all) = restored.not_erased {
+        said += &format!(
+            "\nThe list of erased members is not whole: {all} had been erased, and some of them may be in it again. Compare \
+             erased.jsonl with an older copy of it."
+        );
+    }
+    said
 }
 
 /// The sentence about the members who are erased again.

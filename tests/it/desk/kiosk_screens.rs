@@ -204,7 +204,7 @@ fn an_idle_kiosk_shows_a_countdown_and_signs_the_guest_out() {
 
 fn judge_ending(browser: &Browser) {
     browser.resize(1080, 1920, false);
-    keep("kiosk-ending-portrait-light", &browser);
+    keep("kiosk-ending-portrait-light", browser);
     assert_eq!(browser.violations(), [""; 0]);
 }
 
