@@ -253,6 +253,8 @@ impl Storm {
         let Some((copy, written)) = self.copy.take() else { return };
         self.process = None;
         copy_files(copy.path(), self.dir.path());
+        // As the start says to whoever puts a copy there with its log.
+        _ = std::fs::remove_file(self.dir.path().join("tunneldesk.sqlite-sums"));
         self.gone.extend(written + 1..=self.written);
         self.now += 2;
         self.process = Some(Process::start(self.dir.path(), self.now, &self.world));
