@@ -218,7 +218,7 @@ fn a_database_that_was_set_back_to_have_its_secrets_bound_anew_is_refused() {
     let desk = desk_with_rows();
     let back = "DELETE FROM refinery_schema_history WHERE version >= 54; ALTER TABLE sessions DROP COLUMN bound;
                 ALTER TABLE booking_tokens DROP COLUMN bound; ALTER TABLE kiosks DROP COLUMN bound;
-                ALTER TABLE site DROP COLUMN audit_mark;
+                ALTER TABLE site DROP COLUMN audit_mark; DROP TABLE joined_rows; DROP TABLE joins; DROP TABLE alikes;
                 UPDATE members SET password_hash = (SELECT password_hash FROM members WHERE member_id = 2)";
     Connection::open(desk.database()).unwrap().execute_batch(back).unwrap();
     let said = desk.run(&["upgrade"]).trouble(2);
