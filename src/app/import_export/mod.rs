@@ -234,7 +234,7 @@ fn take<L: List>(
 }
 
 fn no_room(e: io::Error) -> Refusal {
-    Refusal::Unreadable(Text::new("list.no_room").with("cause", e))
+    Refusal::Unreadable(Text::new("list_file.no_room").with("cause", e))
 }
 
 /// What a judged line is to whoever looks.
@@ -345,7 +345,7 @@ fn write_all<T: Table>(
     part: &mut dyn FnMut(&str) -> io::Result<()>,
     progress: &mut Progress,
 ) -> Result<u64, Refusal> {
-    let failed = |e: io::Error| Refusal::Unreadable(Text::new("list.unwritable").with("cause", e));
+    let failed = |e: io::Error| Refusal::Unreadable(Text::new("list_file.unwritable").with("cause", e));
     let headings: Vec<&str> = T::COLUMNS.iter().map(|column| column.name).collect();
     let (mut text, mut written) = (separator.headings(&headings), Written::default());
     loop {

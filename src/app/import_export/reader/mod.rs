@@ -157,14 +157,14 @@ impl Read for Counted<'_> {
 impl<'r> Rows<'r> {
     /// Reads and validates the headings.
     pub(super) fn open(text: &'r mut dyn Read, columns: &'static [Column]) -> Result<Rows<'r>, Refusal> {
-        let unreadable = |e: io::Error| Refusal::Unreadable(Text::new("list.unreadable").with("cause", e));
+        let unreadable = |e: io::Error| Refusal::Unreadable(Text::new("list_file.unreadable").with("cause", e));
         let mut start = Vec::new();
         (&mut *text).take(64 * 1024).read_to_end(&mut start).map_err(unreadable)?;
         if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
-            return Err(Refusal::Unreadable(Text::new("list.utf16")));
+            return Err(Refusal::Unreadable(Text::new("list_file.utf16")));
         }
         if WORKBOOKS.iter().any(|begin| start.starts_with(begin)) {
-            return Err(Refusal::Unreadable(Text::new("list.workbook")));
+            return Err(Refusal::Unreadable(Text::new("list_file.workbook")));
         }
         let mut begin = if start.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
         let (delimiter, skipped) = match delimiter_line(&start[begin..]) {
@@ -213,7 +213,7 @@ impl<'r> Rows<'r> {
                 csv::ErrorKind::Io(e) => e.to_string(),
                 other => format!("{other:?}"),
             };
-            Refusal::Unreadable(Text::new("list.after_line").with("line", self.passed + 1).with("cause", cause))
+            Refusal::Unreadable(Text::new("list_file.after_line").with("line", self.passed + 1).with("cause", cause))
         });
         self.so_far.since_line.set(0);
         if record.as_slice().ends_with(END) {
