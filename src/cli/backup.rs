@@ -26,7 +26,7 @@ enum Action {
     Now,
     /// List the backups, newest first, and how the last drill went
     List,
-    /// Restore the newest beside the site, open it, compare it, and throw it away
+    /// Restore a backup, or a second of the last day, beside the site, open it, compare it, and throw it away
     Drill,
 }
 

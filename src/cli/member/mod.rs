@@ -213,10 +213,8 @@ impl NewPassword {
 
 pub(super) fn find(site: &Site, name: &str) -> Result<Account, CommandError> {
     let (by_id, by_name) = site.store.read(|tx| {
-        let lead = |member_id| members::find_account_by_id(tx, joins::survivor_of(tx, member_id)?);
-        let by_id = name.parse().ok().map(lead).transpose()?.flatten();
-        let by_name = members::find_account(tx, name)?.map(|found| lead(found.member_id)).transpose()?.flatten();
-        Ok((by_id, by_name))
+        let by_id = name.parse().ok().map(|number| members::find_account_by_id(tx, number)).transpose()?.flatten();
+        Ok((by_id, members::find_account(tx, name)?))
     })?;
     if let (Some(one), Some(other)) = (&by_id, &by_name)
         && one.member_id != other.member_id
@@ -226,9 +224,18 @@ pub(super) fn find(site: &Site, name: &str) -> Result<Account, CommandError> {
             one.username, other.member_id
         )));
     }
-    by_id.or(by_name).ok_or_else(|| {
+    let found = by_id.or(by_name).ok_or_else(|| {
         refused(format!("there is no account {name}: give a username, an e-mail address or a member number"))
-    })
+    })?;
+    // What a name of a closed account is given would be given to another one: somebody may have signed up to be joined.
+    let survivor = site.store.read(|tx| Ok(members::find_account_by_id(tx, joins::survivor_of(tx, found.member_id)?)?));
+    match survivor? {
+        Some(survivor) if survivor.member_id != found.member_id => Err(refused(format!(
+            "{} (member {}) was joined into {} (member {}) and is closed: give that one if you mean it",
+            found.username, found.member_id, survivor.username, survivor.member_id
+        ))),
+        _ => Ok(found),
+    }
 }
 
 /// As [`find`], for a change that gives an account more rights, or money: refuses an address that nobody confirmed, because a

@@ -90,6 +90,7 @@ impl Chain {
             is_sealed: matches!(self.last.object, Object::Tick { is_sealed: true, .. }),
             bytes: self.last.bytes,
             sum: self.ticks.sums.whole(),
+            first: self.ticks.sums.first(),
             salt,
             frames,
             moment,

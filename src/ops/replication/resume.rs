@@ -39,8 +39,10 @@ pub(super) struct Reached {
     pub is_sealed: bool,
     /// The size of the last tick's file, or of the manifest of the base.
     pub bytes: u64,
-    /// The sum of the whole file after it.
+    /// The sum of the whole file after it, and that of the first page: a base has another one than the file until that page is
+    /// written, because SQLite's backup writes a number of its own there.
     pub sum: u64,
+    pub first: u64,
     /// Where it ended in the log, and the moment of its commits (Unix seconds).
     pub salt: [u8; 8],
     pub frames: u32,
@@ -173,6 +175,8 @@ impl Replicator<'_> {
             sums.change(left.size, left.before.into_iter());
             (left.end, left.changes)
         });
+        let pages = sums.pages();
+        sums.change(pages, std::iter::once((1, reached.first)));
         if sums.whole() != reached.sum {
             return Err("the file is not as the last tick left it".to_owned());
         }
@@ -192,7 +196,16 @@ impl Replicator<'_> {
             move || Ok::<_, std::io::Error>((there.is_complete()?, list(&at).unwrap_or_default().last().copied()));
         let looked = self.off_site.send(TICK_TIME_MAX, look).ok_or_else(|| self.off_site.no_answer())?;
         let (is_there, newest) = looked.map_err(|e| e.to_string())?;
-        if !is_there || newest.map_or(0, |(number, _)| number) != reached.number {
+        let newest = newest.map_or(0, |(number, _)| number);
+        if newest > reached.number {
+            tracing::warn!(
+                newest,
+                known = reached.number,
+                "the off-site copy has ticks that this site does not know of: after a power cut nothing is missing; if an older \
+                 copy of the site was put here, `tunneldesk restore --at` brings back what came after it"
+            );
+        }
+        if !is_there || newest != reached.number {
             return Err(format!("the off-site target has another last tick than {}", reached.number));
         }
         let mut chain = Chain::behind(ticks, base, last, signer);
@@ -211,6 +224,7 @@ impl Replicator<'_> {
         }
         chain.reached().note(data);
         (self.chain, self.chain_since) = (Some(chain), reached.since);
+        self.looks.begin_soon();
         self.report(None);
         Ok(())
     }

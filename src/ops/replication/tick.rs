@@ -67,6 +67,11 @@ impl PageSums {
         self.sums.len() as u32
     }
 
+    /// The sum of the first page.
+    pub(super) fn first(&self) -> u64 {
+        self.sums.first().copied().unwrap_or_default()
+    }
+
     /// The sum of the whole file: all page sums XORed.
     pub(crate) fn whole(&self) -> u64 {
         self.whole

@@ -48,6 +48,13 @@ impl Looks {
     }
 }
 
+impl Looks {
+    /// What lies there may have changed while no server ran.
+    pub(super) fn begin_soon(&mut self) {
+        self.next_at = 0;
+    }
+}
+
 impl Chain {
     fn look(&self) -> Look {
         Look {

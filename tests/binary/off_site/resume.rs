@@ -49,6 +49,31 @@ fn the_chain_goes_on_after_a_kill_and_after_a_stop_and_the_first_seconds_are_in_
 }
 
 #[test]
+fn a_site_that_was_hardly_written_to_goes_on_too_and_looks_at_what_lies_there() {
+    let (desk, mut oracle) = (site(1), Oracle::new(1));
+    let server = desk.serve();
+    oracle.sign_in(&server);
+    wait_for_chain(&desk, &server, &mut oracle);
+    server.kill();
+    drop(server);
+    for start in 0..2 {
+        let server = desk.serve();
+        assert!(goes_on(&server), "start {start}: {:#?}", server.log.so_far());
+        server.kill();
+    }
+    assert_eq!(bases(&desk), 1);
+    let damaged = ticks(&desk).remove(0);
+    let mut bytes = std::fs::read(&damaged).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&damaged, bytes).unwrap();
+    let server = desk.serve();
+    assert!(goes_on(&server));
+    until("a base in place of the damaged chain", || (bases(&desk) > 1).then_some(()));
+    assert!(server.log.so_far().iter().any(|line| line.contains("is damaged")));
+}
+
+#[test]
 fn a_file_that_was_changed_meanwhile_and_a_target_that_lost_a_tick_begin_another_chain() {
     let (desk, mut oracle) = (site(CLIENTS), Oracle::new(CLIENTS));
     let changes: [fn(&Desk); 2] = [
