@@ -2,7 +2,7 @@
 //! is made. Where anything else changed the file meanwhile, a base begins another chain.
 
 use super::oracle::{Oracle, restored};
-use super::{LOST_TIME_MAX, is_base, lose_disk, second, site, ticks, until, wait_for_chain};
+use super::{LOST_TIME_MAX, fact, is_base, lose_disk, second, site, ticks, until, wait_for_chain};
 use crate::harness::{Desk, Server};
 use std::time::{Duration, Instant};
 
@@ -54,11 +54,15 @@ fn a_site_that_was_hardly_written_to_goes_on_too_and_looks_at_what_lies_there() 
     let server = desk.serve();
     oracle.sign_in(&server);
     wait_for_chain(&desk, &server, &mut oracle);
+    // A kill between a tick and the note of it begins another chain.
+    let is_noted = || until("all of it in the second place", || fact(&desk).1.contains("(0 kB)").then_some(()));
+    is_noted();
     server.kill();
     drop(server);
     for start in 0..2 {
         let server = desk.serve();
         assert!(goes_on(&server), "start {start}: {:#?}", server.log.so_far());
+        is_noted();
         server.kill();
     }
     assert_eq!(bases(&desk), 1);

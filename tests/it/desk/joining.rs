@@ -286,9 +286,11 @@ fn erasing_the_survivor_erases_the_joined_account() {
     for word in ["twin@example.com", "jane@example.com", "TWIN1"] {
         assert!(held.contains(word), "the copy is of the whole person: {word}");
     }
-    site.shell(&["member", "erase", "twin@example.com", "--yes"]);
+    let of_the_closed = ["member", "erase", "twin@example.com", "--yes"];
+    assert!(!site.try_shell(&of_the_closed), "a command on the closed account would act on another one");
+    site.shell(&["member", "erase", "jane", "--yes"]);
     let erased: Vec<i64> = site.change(|tx| Ok(tx.list("SELECT member_id FROM erasures ORDER BY 1", [])?));
-    assert_eq!(erased, [twin.id, jane.id], "the address of the joined account leads to the whole person");
+    assert_eq!(erased, [twin.id, jane.id], "all of the person");
     for word in ["twin@example.com", "Doe-Twin", "+41791112233", "TWIN1", "jane@example.com"] {
         let left: Vec<String> =
             site.holds_text(word).into_iter().filter(|column| !column.starts_with("audit.")).collect();
