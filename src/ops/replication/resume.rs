@@ -101,7 +101,14 @@ impl Rest {
         let (reached, database) = (Reached::read(&config.data)?, data_dir::database(&config.data));
         let end = wal_mark::last_commit(&database).filter(|end| *end != reached.end());
         let left = match end {
-            Some(end) => Some(Left::keep(&config.data, &reached, end)?),
+            Some(end) => {
+                let left = Left::keep(&config.data, &reached, end);
+                if left.is_none() {
+                    // A full disk has room for a part of it, and needs that room.
+                    _ = std::fs::remove_file(&kept);
+                }
+                Some(left?)
+            }
             None => None,
         };
         Some(Rest { reached, left })

@@ -46,9 +46,7 @@ impl Looks {
     pub(super) fn beginning(now: i64) -> Looks {
         Looks { next_at: now + LOOK_SECONDS, is_under_way: Arc::default(), found: Arc::default() }
     }
-}
 
-impl Looks {
     /// What lies there may have changed while no server ran.
     pub(super) fn begin_soon(&mut self) {
         self.next_at = 0;

@@ -1,7 +1,7 @@
 //! The kiosk in a real Chromium: touch targets, both sizes and colour schemes, and sign-out of idle guests.
 
 use super::kiosk::paired;
-use super::pages::{SHIFT_MAX, keep, variants};
+use super::pages::{SHIFT_MAX, judge_variants, keep};
 use super::{Clerk, HOSTILE, book, demo};
 use crate::harness::{Browser, Caller, Site};
 use serde_json::json;
@@ -77,17 +77,12 @@ pub fn judge(browser: &Browser, name: &str) {
 /// Checks a page after touches: usable by fingers, without faults, and no wider than any screen. A touch may move what is on
 /// the page, and a browser does not know the clicks of a script for touches.
 pub fn judge_step(browser: &Browser, name: &str) {
-    for (what, width, height, dark) in variants(name, &SCREENS) {
-        browser.resize(width, height, dark);
-        keep(&what, browser);
-        assert_eq!(browser.violations(), [""; 0], "{what}");
-        let overflow = browser.run("return document.documentElement.scrollWidth - arguments[0]", json!([width]));
-        assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
+    judge_variants(browser, name, &SCREENS, |what| {
         let small = "return [...document.querySelectorAll('a, button, input:not([type=hidden])')].filter(one => one.offsetParent)
             .map(one => [one.outerHTML.slice(0, 80), one.getBoundingClientRect()])
             .filter(([, box]) => box.width < arguments[0] || box.height < arguments[0]).map(([html]) => html)";
         assert_eq!(browser.run(small, json!([TARGET_PX])), json!([]), "{what} has targets that a glove misses");
-    }
+    });
     for (width, height) in HALLS {
         browser.resize(width, height, false);
         // The foot lies over the end of a page that is too long.

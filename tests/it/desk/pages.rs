@@ -293,7 +293,7 @@ fn every_mail_is_accessible_and_small() {
 }
 
 /// The sizes and schemes in which a page is judged: each size with whether it is dark, and each scheme, once at least.
-pub fn variants<'a>(name: &str, screens: &'a [(&'a str, u32, u32)]) -> Vec<(String, u32, u32, bool)> {
+fn variants<'a>(name: &str, screens: &'a [(&'a str, u32, u32)]) -> Vec<(String, u32, u32, bool)> {
     let turn = name.bytes().map(usize::from).sum::<usize>();
     let both = screens.iter().enumerate().flat_map(|(nth, screen)| [false, true].map(|dark| (nth, screen, dark)));
     both.filter(|(nth, _, dark)| is_deep() || (turn + nth + usize::from(*dark)).is_multiple_of(2))
@@ -319,19 +319,25 @@ fn look(site: &Site, browser: &Browser, page: &Page) {
 
 /// Checks the open page in every size and both colour schemes.
 fn judge(browser: &Browser, name: &str) {
-    for (what, width, height, dark) in variants(name, &SCREENS) {
-        browser.resize(width, height, dark);
-        keep(&what, browser);
-        assert_eq!(browser.violations(), [""; 0], "{what}");
-        let overflow = browser.run("return document.documentElement.scrollWidth - arguments[0]", json!([width]));
-        assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
-    }
+    judge_variants(browser, name, &SCREENS, |_| ());
     let bytes = "return performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
                  .reduce((sum, one) => sum + (one.transferSize || one.encodedBodySize), 0)";
     let bytes = browser.run(bytes, json!([])).as_u64().unwrap();
     assert!((500..PAGE_BYTES_MAX).contains(&bytes), "{name} weighs {bytes} bytes");
     let elsewhere = "return performance.getEntriesByType('resource').map(one => one.name).filter(url => !url.startsWith(location.origin))";
     assert_eq!(browser.run(elsewhere, json!([])), json!([]), "{name} loads from elsewhere");
+}
+
+/// Checks the open page in its [`variants`]: no violation, and no wider than the screen.
+pub fn judge_variants(browser: &Browser, name: &str, screens: &[(&str, u32, u32)], judge_more: impl Fn(&str)) {
+    for (what, width, height, dark) in variants(name, screens) {
+        browser.resize(width, height, dark);
+        keep(&what, browser);
+        assert_eq!(browser.violations(), [""; 0], "{what}");
+        let overflow = browser.run("return document.documentElement.scrollWidth - arguments[0]", json!([width]));
+        assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
+        judge_more(&what);
+    }
 }
 
 /// Stores a picture of the page, where `tests/deep` runs.
