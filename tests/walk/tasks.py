@@ -22,7 +22,7 @@ def to_card(one, member):
 def checks_in_one_of_300(one, site):
     # Among those who can be checked in, a surname that no other name contains. Others of that name may be here already.
     waiting = [row[1] for row in names(one, ROW + ".filter(row => row.querySelector('button:not([formaction$=undo])'))")]
-    alone = [name for name in waiting if sum(name.split()[-1].lower() in other.lower() for other in waiting) == 1]
+    alone = [name for name in waiting if name.split() and sum(name.split()[-1].lower() in other.lower() for other in waiting) == 1]
     member = next(row for row in names(one, NOT_HERE) if row[1] in alone)
     one.type("/")
     one.fields += 1
