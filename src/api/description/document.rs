@@ -107,6 +107,10 @@ fn describe(row: &Row, mut operation: Value, tag: &Option<Value>) -> Value {
         let response = answer(row, &status, response, lists);
         responses.insert(status, response);
     }
+    // Linters expect a refusal of the caller everywhere. An operation without one of its own has that of any operation.
+    if !responses.keys().any(|status| status.starts_with('4')) {
+        responses.insert("421".to_owned(), reference("responses", "UnknownHost".into()));
+    }
     operation["responses"] = Value::Object(responses);
     if !body.is_null() {
         operation["requestBody"] = spread(body);

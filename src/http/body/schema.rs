@@ -65,6 +65,10 @@ pub(super) fn or_blank(mut schema: Value) -> Value {
         schema["$ref"] = format!("{SHARED}Optional{name}").into();
         return schema;
     }
+    // A schema without keywords accepts blank text already.
+    if schema == json!({}) {
+        return schema;
+    }
     match schema.get_mut("anyOf").and_then(Value::as_array_mut) {
         Some(choices) => choices.push(shared("Blank")),
         None => schema = json!({ "anyOf": [schema, shared("Blank")] }),
