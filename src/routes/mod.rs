@@ -130,6 +130,7 @@ pub static ROUTES: &[Route] = &[
     member  (POST,   "/account/logbook/opening-balance/{member_id}",        logbook::opening::create).reads::<logbook::opening::OpeningBalance>().ours(),
     standby (POST,   "/standby",                                            follower::answer).reads::<follower::StandbyRequest>().ours().when_full(),
     open    (GET,    "/openapi.json",                                       description::document).ours(),
+    open    (GET,    "/collection.json",                                    description::collection).ours(),
     open    (GET,    "/docs",                                               description::page).ours().at_root(),
     open    (GET,    "/healthz",                                            health::alive).ours().at_root().in_clear(),
     open    (GET,    "/readyz",                                             health::ready).ours().at_root().in_clear(),

@@ -109,7 +109,7 @@ fn a_client_without_gzip_gets_plain_text() {
 #[test]
 fn the_description_is_less_than_100_kb_on_the_way() {
     let site = Site::open();
-    for path in ["/docs", "/api/openapi.json"] {
+    for path in ["/docs", "/api/openapi.json", "/api/collection.json"] {
         let reply = packed(&site.stranger(), Method::GET, path).ok();
         assert!(reply.body.len() < 100_000, "{path}: {} bytes", reply.body.len());
     }

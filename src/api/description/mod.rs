@@ -1,5 +1,7 @@
-//! The API description: an OpenAPI document generated from the table and the bodies, and a page for people made from it.
+//! The API description: an OpenAPI document generated from the table and the bodies, and made from it a page for people and a
+//! collection of requests.
 
+mod collection;
 mod document;
 mod fields;
 mod page;
@@ -13,7 +15,7 @@ use crate::documents::markup::escape;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::gzip;
-use crate::http::reply;
+use crate::http::reply::{self, Reply};
 use crate::http::row::{Row, rows};
 use crate::i18n::language::Language;
 use crate::site::Site;
@@ -36,6 +38,7 @@ struct Edition {
     address: String,
     document: Text,
     page: Text,
+    collection: Text,
 }
 
 /// A text and its compressed form.
@@ -60,8 +63,10 @@ impl Edition {
     fn make(address: String) -> Edition {
         let quoted = Value::from(address.as_str()).to_string();
         let document = text_with_samples(rows()).replace(SAMPLE_ADDRESS, quoted.trim_matches('"'));
-        let page = page::write(&Description::read(&document)).replace(SAMPLE_ADDRESS, &address);
-        Edition { address, document: Text::new(document), page: Text::new(page) }
+        let description = Description::read(&document);
+        let page = page::write(&description).replace(SAMPLE_ADDRESS, &address);
+        let collection = collection::write(&description).replace(SAMPLE_ADDRESS, quoted.trim_matches('"'));
+        Edition { address, document: Text::new(document), page: Text::new(page), collection: Text::new(collection) }
     }
 }
 
@@ -107,8 +112,16 @@ fn text(value: &Value) -> &str {
 
 /// `GET /openapi.json`: the description.
 pub(crate) fn document(site: &Site, _: &Call) -> Answer {
-    let Text { plain, packed } = &Edition::of(site).document;
-    Ok(reply::bytes("application/json", plain.clone()).with_packed(packed.clone()))
+    Ok(json(&Edition::of(site).document))
+}
+
+/// `GET /collection.json`: the description as a collection of requests.
+pub(crate) fn collection(site: &Site, _: &Call) -> Answer {
+    Ok(json(&Edition::of(site).collection))
+}
+
+fn json(Text { plain, packed }: &Text) -> Reply {
+    reply::bytes("application/json", plain.clone()).with_packed(packed.clone())
 }
 
 /// `GET /docs`: the description as a page.

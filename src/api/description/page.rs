@@ -115,8 +115,7 @@ impl Operation<'_> {
 
 pub(super) fn write(description: &Description) -> String {
     let document = &description.0;
-    let operations: Vec<Operation> =
-        rows().iter().filter(|row| !row.is_page()).filter_map(|row| description.find(row)).collect();
+    let operations = description.operations();
     let page = Page {
         title: text(&document["info"]["title"]),
         summary: text(&document["info"]["summary"]),
@@ -132,6 +131,11 @@ pub(super) fn write(description: &Description) -> String {
 }
 
 impl Description {
+    /// The operations of the document, in the table's order.
+    pub(super) fn operations(&self) -> Vec<Operation<'_>> {
+        rows().iter().filter(|row| !row.is_page()).filter_map(|row| self.find(row)).collect()
+    }
+
     fn find(&self, route: &'static Row) -> Option<Operation<'_>> {
         let mut paths = members(&self.0["paths"]);
         let (path, item) = paths.find(|(path, _)| unnamed(path).eq(unnamed(route.path)))?;

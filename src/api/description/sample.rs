@@ -66,7 +66,7 @@ fn json(body: &Value) -> String {
 }
 
 /// The headers of the credentials: of the first set, where the operation accepts alternative ones.
-fn headers(operation: &Value, has_body: bool) -> Vec<&'static str> {
+pub(super) fn headers(operation: &Value, has_body: bool) -> Vec<&'static str> {
     let first = operation["security"][0].as_object();
     let schemes = first.into_iter().flat_map(|one| one.keys());
     schemes

@@ -1,6 +1,7 @@
 //! The API description: complete, valid, and equal to the product's answers.
 
 mod codes;
+mod collection;
 mod first_booking;
 mod generators;
 mod judge;

@@ -27,10 +27,11 @@ fn samples_call_the_site_that_gives_them_out() {
         (Site::open(), Site::open_with(|config| config.public_url = Some("https://tunnel.example.com".to_owned())));
     for (site, own) in [(&one, address(&one)), (&other, "https://tunnel.example.com".to_owned()), (&one, address(&one))]
     {
-        for path in ["/docs", "/api/openapi.json"] {
+        for path in ["/docs", "/api/openapi.json", "/api/collection.json"] {
             let reply = site.stranger().ask_at_root(Method::GET, path).send().ok();
             let text = String::from_utf8(reply.body).unwrap();
-            assert!(text.contains(&format!("site={own}")) && !text.contains("localhost:8080"), "{path} of {own}");
+            let said = if path.contains("collection") { own.clone() } else { format!("site={own}") };
+            assert!(text.contains(&said) && !text.contains("localhost:8080"), "{path} of {own}");
         }
     }
 }
