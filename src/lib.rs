@@ -34,7 +34,7 @@
 //! | [`jobs`] | background jobs: the outbox, the sync, reminders, scrubbing, the standby, purging expired rows |
 //! | [`app`] | the effects of the product: one function each, with its rule, audit row and notice |
 //! | [`demo`] | a site full of invented people |
-//! | [`auth`] | credentials in, principals out; origin of forms, rate limits, idempotency |
+//! | [`auth`] | credentials in, principals out; origin of forms, rate limits |
 //! | [`ops`] | backups, replication, the standby, health, TLS certificates, the service manager, shutdown |
 //! | [`site`] | the state that every operation may use |
 //! | [`http`] | the types that an operation receives and returns |

@@ -1,6 +1,6 @@
 //! The member's notices.
 
-use crate::app::notice;
+use crate::app::{self, notice};
 use crate::auth::Member;
 use crate::domain::local_time::TimeZone;
 use crate::http::Answer;
@@ -48,13 +48,8 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
 /// `PUT /account/notifications/read/{notification_id}`: marks one as read; a second time changes nothing.
 pub(crate) fn read(site: &Site, call: &Call, member: &Member) -> Answer {
     let notification_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    site.once(call, |tx| {
-        if notices::set_read(tx, member.id(), notification_id)? {
-            Ok(reply::done(call.say("done.notice_read")))
-        } else {
-            Err(Failure::not_found())
-        }
-    })
+    app::change(site, member, call.mail_language(), |cx| notice::mark_read(cx, notification_id))?;
+    Ok(reply::done(call.say("done.notice_read")))
 }
 
 fn show(row: Notice, language: Language, zone: &TimeZone) -> NoticeReply {

@@ -36,6 +36,20 @@ pub(crate) fn renew_pin(cx: &Change, subject: &SubjectAccount) -> Result<String,
     Ok(new)
 }
 
+/// Ends the session that the call came by.
+pub(crate) fn sign_out(cx: &Change, session: &TokenHash) -> Result<(), Failure> {
+    sessions::delete(cx.tx, session)?;
+    Ok(())
+}
+
+/// Ends one of the actor's own sessions; 404 where the actor has no session of this number.
+pub(crate) fn end_session(cx: &Change, session_id: &str) -> Result<(), Failure> {
+    let listed = sessions::list_of_member(cx.tx, cx.own()?.member_id, cx.now())?;
+    let session = listed.iter().find(|one| one.session_id() == session_id).ok_or_else(Failure::not_found)?;
+    sessions::delete(cx.tx, &session.token_hash)?;
+    Ok(())
+}
+
 /// Ends every session except `kept`, and the tokens for bookings. Audited.
 pub(crate) fn end_sessions(cx: &Change, subject: &SubjectAccount, kept: Option<&TokenHash>) -> Result<(), Failure> {
     sessions::delete_of_member(cx.tx, subject.member_id, kept)?;

@@ -13,6 +13,7 @@ pub(crate) mod cards;
 pub(crate) mod certificates;
 pub(crate) mod children;
 pub(crate) mod claims;
+pub(crate) mod contact;
 pub(crate) mod credentials;
 pub(crate) mod family;
 pub(crate) mod flights;
@@ -23,7 +24,10 @@ pub(crate) mod kiosks;
 pub(crate) mod logbook;
 pub(crate) mod messages;
 pub(crate) mod notice;
+mod once;
+pub(crate) mod own_profile;
 pub(crate) mod papers;
+pub(crate) mod partner_users;
 pub(crate) mod partners;
 pub(crate) mod payments;
 pub(crate) mod person;
@@ -35,20 +39,19 @@ pub(crate) mod shift_note;
 pub(crate) mod signup;
 pub(crate) mod waivers;
 
+pub(crate) use once::{change_once, once};
+
 use crate::auth::{Clerk, Member};
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
 use crate::domain::role::{Rank, Role};
-use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
-use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::queries::erasure;
 use crate::store::tables::audit;
 use crate::store::tables::joins;
 use crate::store::tables::members::{self, Account};
-use crate::store::tables::replays::{self, StoredReply};
 use crate::store::tables::signers;
 use crate::store::{Read, Write};
 use std::ops::Deref;
@@ -94,6 +97,11 @@ impl RankedActor {
         RankedActor { actor: Actor::caller(id, call.peer), rank: Rank::Outside }
     }
 
+    /// A caller without credentials, whom the effect itself knows by what was sent.
+    pub(crate) fn stranger(call: &Call) -> RankedActor {
+        RankedActor::outside(ActorId::Sender("stranger"), call)
+    }
+
     /// Starts a change by this actor in an open transaction.
     pub(crate) fn change<'a>(&'a self, site: &'a Site, tx: &'a Write<'a>, language: Language) -> Change<'a> {
         Change { site, tx, actor: &self.actor, rank: self.rank, language }
@@ -129,19 +137,6 @@ pub(crate) fn change<T>(
     site.store.write(site.now(), |tx| effect(&actor.change(site, tx, language)))
 }
 
-/// Runs an effect as [`change`], for a call that may be repeated under one `Idempotency-Key`: the answer is stored with
-/// the effect.
-#[track_caller]
-pub(crate) fn change_once(
-    site: &Site,
-    call: &Call,
-    actor: impl Into<RankedActor>,
-    effect: impl FnOnce(&Change) -> Answer,
-) -> Answer {
-    let actor = &actor.into();
-    site.once(call, |tx| effect(&actor.change(site, tx, call.mail_language())))
-}
-
 impl Change<'_> {
     /// The moment of the transaction, in Unix seconds.
     pub(crate) fn now(&self) -> i64 {
@@ -157,27 +152,6 @@ impl Change<'_> {
     pub(crate) fn record(&self, action: &'static str, subject: &Subject, detail: &Detail) -> Result<(), Failure> {
         audit::insert(self.tx, self.actor, action, subject, detail)?;
         Ok(())
-    }
-
-    /// Marks the form of this number as sent. Returns whether it was sent for the first time: the effect of a form whose
-    /// answer is shown once, such as a new secret, is not repeated where a browser loads the answer again. A form without
-    /// a number is always new.
-    pub(crate) fn is_first_sending(&self, form_number: Option<i64>) -> Result<bool, Failure> {
-        self.is_first_sending_of(form_number, "")
-    }
-
-    /// As [`Change::is_first_sending`], for a form to which a person may go back to send it with other values: with another
-    /// `content` it is another form.
-    pub(crate) fn is_first_sending_of(&self, form_number: Option<i64>, content: &str) -> Result<bool, Failure> {
-        let Some(number) = form_number else { return Ok(true) };
-        let parts: [&[u8]; 3] = [b"form", &number.to_be_bytes(), content.as_bytes()];
-        let replay_key = self.site.keys.hash(Purpose::Replay, &parts);
-        if replays::find(self.tx, &replay_key, self.now())?.is_some() {
-            return Ok(false);
-        }
-        let nothing = StoredReply { body_digest: [0; 32], answer: Vec::new(), token_hash: None, booking_id: None };
-        replays::insert(self.tx, &replay_key, &nothing)?;
-        Ok(true)
     }
 
     /// 404 where there is no such member, or where the member was erased or joined into another account: the number stays

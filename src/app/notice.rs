@@ -5,16 +5,27 @@
 //! is a moment in Unix seconds, and is formatted as a day at the tunnel. `{amount}` is composed of `amount_cents` and
 //! `currency` where both exist. Other numbers and texts are inserted unchanged.
 
+use super::Change;
 use crate::domain::local_time::TimeZone;
 use crate::domain::payment::Price;
 use crate::domain::when;
+use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
+use crate::store::tables::notices;
 use serde_json::Value;
 
 /// The key of the text for a notice that this version does not know.
 const UNKNOWN: &str = "notice.other";
 /// The placeholder's text where the row has no value.
 const NOTHING: &str = "–";
+
+/// Marks a notice of the actor's as read; a second time changes nothing. 404 where the actor has no such notice.
+pub(crate) fn mark_read(cx: &Change, notification_id: i64) -> Result<(), Failure> {
+    match notices::set_read(cx.tx, cx.own()?.member_id, notification_id)? {
+        true => Ok(()),
+        false => Err(Failure::not_found()),
+    }
+}
 
 /// The text of a notice: `subject` is the key of a text, `detail` has the values.
 pub(crate) fn text(language: Language, zone: &TimeZone, subject: &str, detail: &Value) -> String {

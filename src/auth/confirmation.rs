@@ -11,12 +11,13 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::outbox::{self, Channel};
 use crate::store::tables::{email_tokens, members};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 const LIFE_SECONDS: i64 = 24 * 3600;
 
 /// The outcome of confirming a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Confirmed {
     Now,
     /// The token has confirmed the address before.

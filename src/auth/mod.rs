@@ -98,25 +98,32 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
         return Err(Failure::disk_full().because("the remaining disk space is for sign-in"));
     }
     match access {
-        Access::Open(operation) => idempotency::run(site, call, PrincipalId::Anyone, || operation(site, call)),
+        Access::Open(operation) => {
+            idempotency::identify(site, call, PrincipalId::Anyone)?;
+            operation(site, call)
+        }
         Access::Member(operation) => {
             let member = session::member(site, call)?;
             limits::count_change(site, call)?;
-            idempotency::run(site, call, call.principal.get(), || operation(site, call, &member))
+            idempotency::identify(site, call, call.principal.get())?;
+            operation(site, call, &member)
         }
         Access::Bearer(operation) => {
             let bearer = session::bearer(site, call)?;
             limits::count_change(site, call)?;
-            idempotency::run(site, call, call.principal.get(), || operation(site, call, &bearer))
+            idempotency::identify(site, call, call.principal.get())?;
+            operation(site, call, &bearer)
         }
         Access::Staff(operation) => {
             let staff = session::staff(site, call)?;
             limits::STAFF_REQUESTS.take(site, call.principal.get())?;
-            idempotency::run(site, call, call.principal.get(), || operation(site, call, &staff))
+            idempotency::identify(site, call, call.principal.get())?;
+            operation(site, call, &staff)
         }
         Access::Partner(operation) => {
             let partner = partner::admit(site, call)?;
-            let answer = idempotency::run(site, call, call.principal.get(), || operation(site, call, &partner));
+            let identified = idempotency::identify(site, call, call.principal.get());
+            let answer = identified.and_then(|()| operation(site, call, &partner));
             let answer = answer.inspect_err(|failure| {
                 site.state::<Refusals>().note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
             });
@@ -138,7 +145,7 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
                 clerk.check_admin()?;
             }
             limits::count_change(site, call)?;
-            idempotency::run(site, call, call.principal.get(), || page(site, call, &clerk))
+            page(site, call, &clerk)
         }
         Access::Kiosk(page) => {
             origin::check(site, call)?;
@@ -146,7 +153,8 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             if !call.reads() {
                 limits::KIOSK_POSTS.take(site, kiosk.id())?;
             }
-            idempotency::run(site, call, PrincipalId::Anyone, || page(site, call, &kiosk))
+            idempotency::identify(site, call, PrincipalId::Anyone)?;
+            page(site, call, &kiosk)
         }
         Access::Guest(page) => {
             origin::check(site, call)?;

@@ -15,10 +15,12 @@ use crate::site::Site;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::{audit, sessions};
 use crate::store::{Read, Write};
+use serde::{Deserialize, Serialize};
 
 const USER_AGENT_CHARS_MAX: usize = 200;
 
 /// A new session, as its client gets it.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct OpenedSession {
     pub token: String,
     /// Identifies the device at the next sign-in, see [`device`].

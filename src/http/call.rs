@@ -132,14 +132,16 @@ impl PrincipalId {
     }
 }
 
-/// See [`crate::auth::idempotency`].
+/// A request with an `Idempotency-Key`. What came of it is kept by `app::once`.
 pub(crate) struct IdempotentRequest {
+    /// Of the caller, the operation and the key.
     pub replay_key: [u8; 32],
     pub body_digest: [u8; 32],
-    pub is_stored: Cell<bool>,
-    /// The hash of the token that the answer hands out, if any.
+    /// The type of the outcome that is kept, if one is.
+    pub kept_as: Cell<Option<&'static str>>,
+    /// The hash of the token that the outcome hands out, if any.
     pub token_hash: Cell<Option<[u8; 32]>>,
-    /// The booking that the answer is about, if any: the stored answer is void once the booking ends or moves.
+    /// The booking that the outcome is about, if any: the kept outcome is void once the booking ends or moves.
     pub booking_id: Cell<Option<i64>>,
 }
 
@@ -162,14 +164,14 @@ impl Call {
         Actor::caller(ActorId::Member(member_id), self.peer)
     }
 
-    /// Records the token that the answer hands out: the stored answer is repeated only while that token is in force.
+    /// Records the token that the outcome hands out: the kept outcome is repeated only while that token is in force.
     pub(crate) fn issues_token(&self, token_hash: &[u8; 32]) {
         if let Some(repeat) = self.idempotency.get() {
             repeat.token_hash.set(Some(*token_hash));
         }
     }
 
-    /// Records the booking that the answer is about: the stored answer is repeated only until the booking ends or moves.
+    /// Records the booking that the outcome is about: the kept outcome is repeated only until the booking ends or moves.
     pub(crate) fn is_about_booking(&self, booking_id: i64) {
         if let Some(repeat) = self.idempotency.get() {
             repeat.booking_id.set(Some(booking_id));

@@ -170,7 +170,7 @@ impl Failure {
         unknown_host = MISDIRECTED_REQUEST;
         /// Fields are missing or wrong; each is named.
         invalid_fields = UNPROCESSABLE_ENTITY;
-        /// An `Idempotency-Key` came again with another body.
+        /// An `Idempotency-Key` came again with another body, or after a change of the program that cannot read what it kept.
         idempotency_key_reused = UNPROCESSABLE_ENTITY;
         /// Too many requests of this caller.
         too_fast = TOO_MANY_REQUESTS;

@@ -271,12 +271,6 @@ pub(crate) fn refusal(failure: &Failure, language: Language, request_id: &str) -
 }
 
 impl Reply {
-    /// A copy of a reply without remaining chunks.
-    pub(crate) fn again(&self) -> Reply {
-        let Reply { status, headers, body, packed, .. } = self;
-        Reply { packed: packed.clone(), ..reply(*status, headers.clone(), body.clone()) }
-    }
-
     pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Reply {
         self.headers.insert(name, value);
         self

@@ -1,6 +1,7 @@
 //! The product's texts, by key in every language, and the choice of a language by `accept-language`.
 
 pub use super::text::Text;
+pub(crate) use super::text::TextKey;
 
 use super::number::grouped;
 use super::text::Value;

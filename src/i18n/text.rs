@@ -1,6 +1,8 @@
 //! A text whose language is not chosen yet.
 
 use super::language::Language;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The value of a placeholder.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,9 +65,52 @@ impl Text {
     }
 }
 
+/// The key of a text, as an outcome keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TextKey(&'static str);
+
+impl TextKey {
+    pub(crate) fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+impl From<&'static str> for TextKey {
+    fn from(key: &'static str) -> TextKey {
+        TextKey(key)
+    }
+}
+
+impl From<TextKey> for Text {
+    fn from(key: TextKey) -> Text {
+        Text::new(key.0)
+    }
+}
+
+impl Serialize for TextKey {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for TextKey {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<TextKey, D::Error> {
+        let key = String::deserialize(from)?;
+        let text = Text::find(&key, |_| None);
+        text.map(|text| TextKey(text.key)).ok_or_else(|| D::Error::custom("no text has this key"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_is_read_back_where_there_is_such_a_text() {
+        let json = serde_json::to_string(&TextKey::from("not_found")).unwrap();
+        assert_eq!(serde_json::from_str::<TextKey>(&json).unwrap(), TextKey::from("not_found"));
+        assert!(serde_json::from_str::<TextKey>("\"no such key\"").is_err());
+    }
 
     #[test]
     fn a_text_is_found_by_the_key_that_a_row_names() {

@@ -1,10 +1,12 @@
 //! `Idempotency-Key`, on every `POST` of the table: one effect and one answer for a day, whatever happens between.
 
+use crate::desk::Clerk;
 use crate::harness::{Caller, PASSWORD, Reply, Request, Site};
 use crate::world::{ADMINS_ALONE, World};
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
+use tunneldesk::keys::columns;
 use tunneldesk::routes::{ROUTES, Route};
 
 /// The operation that ends the session that a repeat needs.
@@ -47,10 +49,10 @@ fn reworded(request: &Request) -> Request {
 #[track_caller]
 fn same(first: &Reply, again: &Reply) {
     assert_eq!((first.status, &first.body), (again.status, &again.body), "{first} / {again}");
-    // A cookie is given once, and these headers are of the exchange.
+    // These headers are of the exchange.
     let of_answer = |reply: &Reply| {
         let mut headers = reply.headers.clone();
-        for name in ["set-cookie", "x-request-id", "date"] {
+        for name in ["x-request-id", "date"] {
             headers.remove(name);
         }
         headers
@@ -204,6 +206,82 @@ fn a_wrong_proof_binds_its_key_too() {
     assert_eq!(site.rows()["replays"], stored);
     site.advance(Duration::from_secs(3600));
     assert_eq!(login("/auth/login", "delayed", PASSWORD).ok().json()["status"], true);
+}
+
+/// The kept outcomes with their keys, opened.
+fn kept(site: &Site) -> Vec<([u8; 32], Vec<u8>)> {
+    let rows: Vec<([u8; 32], Vec<u8>)> = site.read(|tx| Ok(tx.list("SELECT replay_key, answer FROM replays", [])?));
+    let keys = &site.inside().keys;
+    let open = |(key, sealed): ([u8; 32], Vec<u8>)| {
+        let plain = keys.unseal(&columns::ANSWER.at([(&key).into()]), &sealed);
+        (key, plain.expect("our own key sealed it"))
+    };
+    rows.into_iter().map(open).collect()
+}
+
+/// Whether an outcome has the fields of a reply.
+fn has_reply(outcome: &Value) -> bool {
+    match outcome {
+        Value::Object(map) => map.contains_key("status") || map.values().any(has_reply),
+        Value::Array(all) => all.iter().any(has_reply),
+        _ => false,
+    }
+}
+
+#[test]
+fn what_is_kept_is_an_outcome_and_no_reply() {
+    let world = World::open();
+    for route in posts() {
+        let caller = world.right_caller(route);
+        caller.send(&keyed(&world.request(route, &caller), "once-6")).ok();
+    }
+    let kept = kept(&world.site);
+    assert!(kept.len() > 20, "{} outcomes", kept.len());
+    for (_, plain) in kept {
+        let text = String::from_utf8(plain).expect("an outcome is text").to_lowercase();
+        let outcome: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
+        assert!(!has_reply(&outcome), "{text}");
+        assert!(["content-", "<html", "<!doctype"].iter().all(|word| !text.contains(word)), "{text}");
+    }
+}
+
+#[test]
+fn a_repeat_in_another_language_is_answered_in_that_language() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let remove = |language: &str| {
+        let asking = jane.ask(Method::POST, "/account/profile/remove-media").header("idempotency-key", "one");
+        asking.header("accept-language", language).send().ok().json()["message"].clone()
+    };
+    let english = remove("en");
+    assert_ne!(english, remove("de"));
+    assert_eq!(english, remove("en"));
+}
+
+#[test]
+fn an_outcome_that_this_version_cannot_read_is_refused_and_not_repeated() {
+    let site = Site::open();
+    let jane = site.member("jane");
+    let renew = || jane.ask(Method::POST, "/account/profile/booking-pin").header("idempotency-key", "one").send();
+    renew().ok();
+    for other in [&b"\x80\xc8\0\0\0\0{}"[..], b"{\"pin\":\"123456\"}"] {
+        let (key, _) = kept(&site).remove(0);
+        let sealed = site.inside().keys.seal(&columns::ANSWER.at([(&key).into()]), other);
+        site.change(|tx| Ok(tx.run("UPDATE replays SET answer = ?1", [&sealed])?));
+        let rows = site.rows();
+        let refused = renew().refused(422);
+        assert_eq!((refused.json()["code"].as_str(), site.rows()), (Some("idempotency_key_reused"), rows));
+        assert_eq!(refused.bad_fields(), ["Idempotency-Key"], "{refused}");
+    }
+}
+
+#[test]
+fn a_form_of_the_desk_is_known_by_its_number_and_keeps_no_page() {
+    let site = Site::open();
+    let (jane, admin) = (site.member("jane"), Clerk::at(&site, &site.admin()));
+    let headers = [("origin", &*admin.origin), ("idempotency-key", "one")];
+    assert_eq!(admin.post_from(&format!("/desk/members/{}/pin", jane.id), &[], &headers).status, 200);
+    assert_eq!(kept(&site), []);
 }
 
 #[test]

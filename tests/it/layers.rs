@@ -98,6 +98,8 @@ const RULES: &[Rule] = &[
         ],
         only_in: &["app/bookings/steps.rs", "store/"],
     },
+    // One place keeps the outcomes of requests and the numbers of forms, so that nobody stores a reply.
+    Rule { words: &["replays::insert(", "replays::find("], only_in: &["app/once.rs"] },
     // The time of day has one source. The monotonic clock is for limits and metrics.
     Rule { words: &["SystemTime", "Timestamp::now", "Zoned::now", "UNIX_EPOCH"], only_in: &["clock.rs"] },
     Rule {
@@ -150,7 +152,7 @@ const MATRIX: &[(&str, &[&str])] = &[
     ("api",       &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("jobs",      &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "config", "keys", "clock", "bounded", "files"]),
     ("demo",      &["app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "clock", "files"]),
-    ("app",       &["ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
+    ("app",       &["ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "log", "keys"]),
     ("ops",       &["auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock", "files"]),
     ("auth",      &["http", "site", "store", "domain", "i18n", "config", "log", "keys", "files"]),
     ("documents", &["store", "domain", "i18n"]),

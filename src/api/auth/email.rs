@@ -1,5 +1,6 @@
 //! Confirming an e-mail address.
 
+use crate::app::{self, RankedActor};
 use crate::auth::confirmation::{self, Confirmed};
 use crate::auth::limits;
 use crate::http::Answer;
@@ -17,26 +18,29 @@ crate::body! {
 
 /// `POST /auth/verify-email`: confirms the address that the token was mailed to, once.
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
-    confirmation::check_rate(site, call)?;
-    let EmailToken { token } = call.body()?;
-    site.once(call, |tx| {
-        let (status, key) = match confirmation::confirm(site, call, tx, &token)? {
-            Confirmed::Now => (true, "done.email_confirmed"),
-            // A token works once; a second click reads that the address is confirmed.
-            Confirmed::Before => (false, "confirmation.before"),
-            Confirmed::Invalid => (false, "confirmation.not"),
-        };
-        Ok(reply::ok(&Done { status, message: call.say(key) }))
-    })
+    let confirmed = app::once(site, call, || {
+        confirmation::check_rate(site, call)?;
+        let EmailToken { token } = call.body()?;
+        let stranger = RankedActor::stranger(call);
+        app::change_once(site, call, stranger, |cx| confirmation::confirm(site, call, cx.tx, &token))
+    })?;
+    let (status, key) = match confirmed {
+        Confirmed::Now => (true, "done.email_confirmed"),
+        // A token works once; a second click reads that the address is confirmed.
+        Confirmed::Before => (false, "confirmation.before"),
+        Confirmed::Invalid => (false, "confirmation.not"),
+    };
+    Ok(reply::ok(&Done { status, message: call.say(key) }))
 }
 
 /// `POST /auth/verify-email/resend`: a new token for an old one. The answer is the same whether or not there was one.
 pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
-    confirmation::check_rate(site, call)?;
-    let EmailToken { token } = call.body()?;
-    limits::MESSAGE_REQUESTS.take(site, call.network())?;
-    site.once(call, |tx| {
-        confirmation::resend(site, tx, &token, call.mail_language())?;
-        Ok(reply::done(call.say("confirmation.sent")))
-    })
+    app::once(site, call, || {
+        confirmation::check_rate(site, call)?;
+        let EmailToken { token } = call.body()?;
+        limits::MESSAGE_REQUESTS.take(site, call.network())?;
+        let stranger = RankedActor::stranger(call);
+        app::change_once(site, call, stranger, |cx| confirmation::resend(site, cx.tx, &token, cx.language))
+    })?;
+    Ok(reply::done(call.say("confirmation.sent")))
 }

@@ -1,5 +1,6 @@
 //! Sign-in by password, up to the second factor where there is one.
 
+use crate::app::{self, RankedActor};
 use crate::auth::challenge::{self, Intent};
 use crate::auth::counters;
 use crate::auth::device;
@@ -8,12 +9,14 @@ use crate::auth::second_factor::{self, FactorMethod, RequiredCode, Requirement, 
 use crate::auth::sign_in::{self, OpenedSession, PasswordProof};
 use crate::http::Answer;
 use crate::http::call::{AuthOutcome, Call};
+use crate::http::failure::Failure;
 use crate::http::field_types::{Flag, LineAsTyped, Name, Secret};
 use crate::http::reply::{self, Reply};
+use crate::i18n::language::{Text, TextKey};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members::Account;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 crate::body! {
     pub(crate) struct LoginRequest {
@@ -38,16 +41,58 @@ crate::body! {
 /// The contract's login response. `confirmationPending`: 0 nothing, 1 the e-mail address is not confirmed, 2 a code from
 /// the authenticator app is due, 3 a passcode is.
 #[derive(Serialize)]
-pub(super) struct LoginReply {
-    pub status: bool,
-    pub token: String,
+struct LoginReply {
+    status: bool,
+    token: String,
     #[serde(rename = "confirmationPending")]
-    pub confirmation_pending: i64,
-    pub message: String,
-    pub member_id: i64,
+    confirmation_pending: i64,
+    message: String,
+    member_id: i64,
     /// Ours: the token that replaces username and password in the second step of a social sign-in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub step_token: Option<String>,
+    step_token: Option<String>,
+}
+
+/// What a sign-in came to.
+#[derive(Serialize, Deserialize)]
+pub(super) enum SignInOutcome {
+    SignedIn {
+        member_id: i64,
+        email_confirmed: bool,
+        session: OpenedSession,
+    },
+    /// A passkey was registered by a session, which goes on.
+    PasskeyAdded {
+        member_id: i64,
+        email_confirmed: bool,
+    },
+    /// A second step is due; after a social sign-in with its `step_token`.
+    CodeDue {
+        member_id: i64,
+        code: CodeKind,
+        message: TextKey,
+        step_token: Option<String>,
+    },
+    /// The account's role requires a second factor, which must be set up first. The first proof was right, so the answer
+    /// may have the member's number, which the setup needs.
+    SetupMissing {
+        member_id: i64,
+    },
+    /// A social network does not vouch for the person.
+    NotVouched {
+        reason: TextKey,
+        network: String,
+    },
+    Refused(TextKey),
+}
+
+/// The code of a second step.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) enum CodeKind {
+    /// Of the authenticator app.
+    Authenticator,
+    /// A passcode that was sent.
+    Passcode,
 }
 
 const NOTHING: i64 = 0;
@@ -80,18 +125,21 @@ pub(crate) fn silent(site: &Site, call: &Call) -> Answer {
 }
 
 fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, kind: SignInKind) -> Answer {
-    let account = match sign_in::check_password(site, call, name, secret)? {
-        PasswordProof::Right(account) => account,
-        PasswordProof::Wrong => return Ok(refused(call.say("sign_in.wrong"))),
-        PasswordProof::Delayed(seconds) => return Err(limits::too_soon(seconds)),
-    };
-    let renewed = sign_in::renewed_hash(site, &account, secret);
-    site.once(call, |tx| {
-        if !sign_in::is_unchanged(tx, &account)? {
-            return Ok(refused(call.say("sign_in.wrong")));
-        }
-        continue_sign_in(site, call, tx, &account, renewed.as_deref(), kind)
-    })
+    let outcome = app::once(site, call, || {
+        let account = match sign_in::check_password(site, call, name, secret)? {
+            PasswordProof::Right(account) => account,
+            PasswordProof::Wrong => return Ok(SignInOutcome::Refused("sign_in.wrong".into())),
+            PasswordProof::Delayed(seconds) => return Err(limits::too_soon(seconds)),
+        };
+        let renewed = sign_in::renewed_hash(site, &account, secret);
+        app::change_once(site, call, RankedActor::stranger(call), |cx| {
+            if !sign_in::is_unchanged(cx.tx, &account)? {
+                return Ok(SignInOutcome::Refused("sign_in.wrong".into()));
+            }
+            continue_sign_in(site, call, cx.tx, &account, renewed.as_deref(), kind)
+        })
+    })?;
+    Ok(rendered(site, call, outcome))
 }
 
 /// Continues a sign-in after its first proof. Every kind of sign-in passes here, so that none skips a required second
@@ -103,28 +151,30 @@ fn continue_sign_in(
     account: &Account,
     renewed: Option<&str>,
     kind: SignInKind,
-) -> Answer {
+) -> Result<SignInOutcome, Failure> {
     if account.banned {
         call.outcome.set(AuthOutcome::Banned);
-        return Ok(refused(call.say("sign_in.banned")));
+        return Ok(SignInOutcome::Refused("sign_in.banned".into()));
     }
     let method = if let SignInKind::Interactive(method) = kind { method } else { None };
     match second_factor::requirement(site, tx, account, method)? {
         Requirement::Passed(passed) => enter(site, call, tx, passed, account, renewed),
         Requirement::Code(due) => require_code(site, call, tx, account, &due, kind),
-        // The first proof was right, so the answer may have the member's number, which the setup needs.
-        Requirement::SetupMissing => {
-            Ok(reply::ok(&answer(false, NOTHING, call.say("factor.required"), account.member_id)))
-        }
+        Requirement::SetupMissing => Ok(SignInOutcome::SetupMissing { member_id: account.member_id }),
     }
 }
 
 /// Continues a sign-in by a social network.
-pub(super) fn continue_social_sign_in(site: &Site, call: &Call, tx: &Write, account: &Account) -> Answer {
+pub(super) fn continue_social_sign_in(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    account: &Account,
+) -> Result<SignInOutcome, Failure> {
     continue_sign_in(site, call, tx, account, None, SignInKind::Social)
 }
 
-/// The answer with a new session, after every factor was passed.
+/// Opens a session, after every factor was passed.
 pub(super) fn enter(
     site: &Site,
     call: &Call,
@@ -132,22 +182,13 @@ pub(super) fn enter(
     passed: SecondFactorPassed,
     account: &Account,
     renewed: Option<&str>,
-) -> Answer {
+) -> Result<SignInOutcome, Failure> {
     let opened = sign_in::open_session(site, call, tx, passed, account, renewed)?;
-    Ok(opened.map_or_else(|| refused(call.say("sign_in.wrong")), |opened| signed_in(site, call, account, opened)))
+    let wrong = || SignInOutcome::Refused("sign_in.wrong".into());
+    Ok(opened.map_or_else(wrong, |session| SignInOutcome::signed_in(account, session)))
 }
 
-/// The answer with a new session, and a hint where the e-mail address is not confirmed.
-pub(super) fn signed_in(site: &Site, call: &Call, account: &Account, opened: OpenedSession) -> Reply {
-    let (pending, message) = match account.email_confirmed {
-        true => (NOTHING, String::new()),
-        false => (EMAIL, call.say("sign_in.email_not_confirmed")),
-    };
-    let reply = LoginReply { token: opened.token, ..answer(true, pending, message, account.member_id) };
-    device::with_device_token(site, reply::ok(&reply), &opened.device_token)
-}
-
-/// The answer that requires a second step; queues its passcode, if any.
+/// Requires a second step; queues its passcode, if any.
 fn require_code(
     site: &Site,
     call: &Call,
@@ -155,24 +196,61 @@ fn require_code(
     account: &Account,
     due: &RequiredCode,
     kind: SignInKind,
-) -> Answer {
+) -> Result<SignInOutcome, Failure> {
     call.outcome.set(AuthOutcome::SecondFactorDue);
     counters::count_second_step(site, call, tx, account)?;
-    let (pending, text) = match (due, kind) {
-        (RequiredCode::Totp, _) if site.clock.is_suspect() => (AUTHENTICATOR, "factor.clock_suspect"),
-        (RequiredCode::Totp, _) => (AUTHENTICATOR, "factor.totp_due"),
-        (RequiredCode::Passcode(None), _) => (PASSCODE, "factor.unreachable"),
-        (RequiredCode::Passcode(Some(_)), SignInKind::Silent) => (PASSCODE, "factor.passcode_due"),
+    let (code, message) = match (due, kind) {
+        (RequiredCode::Totp, _) if site.clock.is_suspect() => (CodeKind::Authenticator, "factor.clock_suspect"),
+        (RequiredCode::Totp, _) => (CodeKind::Authenticator, "factor.totp_due"),
+        (RequiredCode::Passcode(None), _) => (CodeKind::Passcode, "factor.unreachable"),
+        (RequiredCode::Passcode(Some(_)), SignInKind::Silent) => (CodeKind::Passcode, "factor.passcode_due"),
         (RequiredCode::Passcode(Some(to)), SignInKind::Interactive(_) | SignInKind::Social) => {
             let sent = second_factor::send_within_limit(site, call, tx, account.member_id, to)?;
-            (PASSCODE, if sent { "passcode.sent" } else { "factor.passcodes_used_up" })
+            (CodeKind::Passcode, if sent { "passcode.sent" } else { "factor.passcodes_used_up" })
         }
     };
     let step_token = match kind {
         SignInKind::Social => Some(challenge::begin(call, tx, account.member_id, Intent::Api)?),
         SignInKind::Interactive(_) | SignInKind::Silent => None,
     };
-    Ok(reply::ok(&LoginReply { step_token, ..answer(true, pending, call.say(text), account.member_id) }))
+    Ok(SignInOutcome::CodeDue { member_id: account.member_id, code, message: message.into(), step_token })
+}
+
+impl SignInOutcome {
+    pub(super) fn signed_in(account: &Account, session: OpenedSession) -> SignInOutcome {
+        SignInOutcome::SignedIn { member_id: account.member_id, email_confirmed: account.email_confirmed, session }
+    }
+}
+
+/// The answer of the login family.
+pub(super) fn rendered(site: &Site, call: &Call, outcome: SignInOutcome) -> Reply {
+    let pending = |email_confirmed| if email_confirmed { NOTHING } else { EMAIL };
+    match outcome {
+        SignInOutcome::SignedIn { member_id, email_confirmed, session } => {
+            let message = if email_confirmed { String::new() } else { call.say("sign_in.email_not_confirmed") };
+            let reply = answer(true, pending(email_confirmed), message, member_id);
+            let reply = reply::ok(&LoginReply { token: session.token, ..reply });
+            device::with_device_token(site, reply, &session.device_token)
+        }
+        // Not shown in the contract: no new token, because the caller has the session that asked.
+        SignInOutcome::PasskeyAdded { member_id, email_confirmed } => {
+            reply::ok(&answer(true, pending(email_confirmed), call.say("passkey.registered"), member_id))
+        }
+        SignInOutcome::CodeDue { member_id, code, message, step_token } => {
+            let pending = match code {
+                CodeKind::Authenticator => AUTHENTICATOR,
+                CodeKind::Passcode => PASSCODE,
+            };
+            reply::ok(&LoginReply { step_token, ..answer(true, pending, call.say(message.name()), member_id) })
+        }
+        SignInOutcome::SetupMissing { member_id } => {
+            reply::ok(&answer(false, NOTHING, call.say("factor.required"), member_id))
+        }
+        SignInOutcome::NotVouched { reason, network } => {
+            refused(call.language().say(&Text::from(reason).with("network", network)))
+        }
+        SignInOutcome::Refused(key) => refused(call.say(key.name())),
+    }
 }
 
 /// The refusal in the fields of the login response, the same for every reason.

@@ -1,6 +1,7 @@
 //! Passkeys: the options for the browser, and its response.
 
-use super::login::{self, LoginReply};
+use super::login::{self, SignInOutcome};
+use crate::app::{self, RankedActor};
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::{CeremonyOptions, Intent, Label, Outcome, RelyingParty};
 use crate::auth::{Member, limits, member_if_any, sign_in, signer};
@@ -72,25 +73,28 @@ impl Named for Purpose {
 }
 
 #[derive(Serialize)]
-struct OptionsReply<'a> {
+struct OptionsReply {
     status: bool,
     /// The options for `navigator.credentials`, with bytes in base64url.
     #[serde(rename = "publicKey")]
-    public_key: &'a Value,
+    public_key: Value,
 }
 
 /// `POST /auth/login/bio-web-option`: without a session, the browser's options for signing in as `username`; with one, those
 /// for registering a passkey of the caller under `device_id`.
 // Not shown in the contract: `name`, because passkeys without names cannot be told apart.
 pub(crate) fn options(site: &Site, call: &Call) -> Answer {
-    let fields = call.fields()?;
-    match member_if_any(site, call)? {
-        Some(member) => to_register(site, call, fields, &member),
-        None => to_sign_in(site, call, fields),
-    }
+    let public_key = app::once(site, call, || {
+        let fields = call.fields()?;
+        match member_if_any(site, call)? {
+            Some(member) => to_register(site, call, fields, &member),
+            None => to_sign_in(site, call, fields),
+        }
+    })?;
+    Ok(reply::ok(&OptionsReply { status: true, public_key }))
 }
 
-fn to_sign_in(site: &Site, call: &Call, mut fields: Fields) -> Answer {
+fn to_sign_in(site: &Site, call: &Call, mut fields: Fields) -> Result<Value, Failure> {
     fields.ignore(&["name"]);
     let mut body = call.parse_body_from::<PasskeyQuestion>(fields);
     if let (Some(Some(Purpose::SignEntry)), Some(None) | None) = (body.read.purpose, body.read.entry_id) {
@@ -117,17 +121,17 @@ fn to_sign_in(site: &Site, call: &Call, mut fields: Fields) -> Answer {
         Some(username) => ceremony::start_sign_in(site, &party, &username, intent)?,
         None => ceremony::start_discoverable_sign_in(site, &party, intent)?,
     };
-    ask(site, call, &options)
+    ask(site, call, options)
 }
 
-fn to_register(site: &Site, call: &Call, mut fields: Fields, member: &Member) -> Answer {
+fn to_register(site: &Site, call: &Call, mut fields: Fields, member: &Member) -> Result<Value, Failure> {
     fields.ignore(&["entry_id", "paper", "purpose", "discoverable"]);
     let PasskeyQuestion { device_id, name, .. } = call.parse_body_from(fields).finish()?;
     member.check_proven(site.now())?;
     let party = admit(site, call)?;
     let user_agent = call.header("user-agent").unwrap_or("");
     let label = Label { name: name.unwrap_or_else(|| passkey::name_from(user_agent)), device_id };
-    ask(site, call, &ceremony::start_registration(site, &party, (member.id(), member.session()), label)?)
+    ask(site, call, ceremony::start_registration(site, &party, (member.id(), member.session()), label)?)
 }
 
 /// The relying party of the call. Each ceremony stores a row for a while, so their rate is limited by address.
@@ -137,34 +141,34 @@ fn admit(site: &Site, call: &Call) -> Result<RelyingParty, Failure> {
     Ok(party)
 }
 
-fn ask(site: &Site, call: &Call, question: &CeremonyOptions) -> Answer {
-    site.once(call, |tx| {
-        question.store(tx)?;
-        Ok(reply::ok(&OptionsReply { status: true, public_key: &question.public_key }))
+/// Stores the challenge. Returns the options for the browser.
+fn ask(site: &Site, call: &Call, question: CeremonyOptions) -> Result<Value, Failure> {
+    app::change_once(site, call, RankedActor::stranger(call), |cx| {
+        question.store(cx.tx)?;
+        Ok(question.public_key)
     })
 }
 
 /// `POST /auth/login/bio-web-verify`: the browser's response, as JSON text: signs in, or registers the new passkey.
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
+    let outcome = app::once(site, call, || take_response(site, call))?;
+    Ok(login::rendered(site, call, outcome))
+}
+
+fn take_response(site: &Site, call: &Call) -> Result<SignInOutcome, Failure> {
     let PasskeyAnswer { credential } = call.body()?;
-    let refused = || login::refused(call.say("passkey.refused"));
-    let Some(answer) = ceremony::check_response(site, call, &credential, Intent::SignIn)? else { return Ok(refused()) };
-    site.once(call, |tx| {
-        Ok(match ceremony::apply(site, call, tx, &answer)? {
-            Outcome::Refused => refused(),
+    let refused = SignInOutcome::Refused("passkey.refused".into());
+    let Some(answer) = ceremony::check_response(site, call, &credential, Intent::SignIn)? else { return Ok(refused) };
+    app::change_once(site, call, RankedActor::stranger(call), |cx| {
+        Ok(match ceremony::apply(site, call, cx.tx, &answer)? {
+            Outcome::Refused => refused,
             Outcome::SignedIn(account) => {
-                let opened = sign_in::insert_session(call, tx, &account)?;
-                login::signed_in(site, call, &account, opened)
+                let session = sign_in::insert_session(call, cx.tx, &account)?;
+                SignInOutcome::signed_in(&account, session)
             }
-            // Not shown in the contract: no new token, because the caller has the session that asked.
-            Outcome::Registered(account) => reply::ok(&LoginReply {
-                status: true,
-                token: String::new(),
-                confirmation_pending: if account.email_confirmed { 0 } else { 1 },
-                message: call.say("passkey.registered"),
-                member_id: account.member_id,
-                step_token: None,
-            }),
+            Outcome::Registered(account) => {
+                SignInOutcome::PasskeyAdded { member_id: account.member_id, email_confirmed: account.email_confirmed }
+            }
         })
     })
 }

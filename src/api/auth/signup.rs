@@ -97,6 +97,12 @@ impl Field for Terms {
 
 /// `POST /auth/signup`: a new member, who can sign in at once; booking waits for the e-mail confirmation.
 pub(crate) fn create(site: &Site, call: &Call) -> Answer {
+    let member_id = app::once(site, call, || sign_up(site, call))?;
+    let message = call.say("done.signed_up");
+    Ok(reply::created(&SignupReply { status: true, message, member_id, confirmation_pending: 1 }))
+}
+
+fn sign_up(site: &Site, call: &Call) -> Result<i64, Failure> {
     // All problems are reported at once, and checking a password takes time, so the rate limit comes first.
     limits::SIGN_UPS.take(site, call.network())?;
     let request = SignupRequest::read(site, call)?;
@@ -114,9 +120,7 @@ pub(crate) fn create(site: &Site, call: &Call) -> Answer {
         .collect();
     let stranger = RankedActor::outside(ActorId::Sender("sign-up"), call);
     app::change_once(site, call, stranger, |cx| {
-        let member_id = signup::create(cx, request.person.as_new(site.tunnel_id, &password_hash), None, &answers, 0)?;
-        let message = call.say("done.signed_up");
-        Ok(reply::created(&SignupReply { status: true, message, member_id, confirmation_pending: 1 }))
+        signup::create(cx, request.person.as_new(site.tunnel_id, &password_hash), None, &answers, 0)
     })
 }
 

@@ -1,7 +1,8 @@
 //! Sign-in by a social network.
 
-use super::login;
+use super::login::{self, SignInOutcome};
 use crate::app::alike::{self, Told};
+use crate::app::{self, Change, RankedActor};
 use crate::auth::security_event::{self, Event};
 use crate::auth::social::{self, Network, Person, Refusal};
 use crate::domain::unicode::as_meant;
@@ -11,8 +12,6 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{Lines, Name};
 use crate::http::json;
-use crate::http::reply::Reply;
-use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members::{self, Account};
@@ -46,28 +45,34 @@ enum Found {
 /// Where a second factor is required, `step_token` goes to `verify-totp` with the code.
 pub(crate) fn sign_in(site: &Site, call: &Call) -> Answer {
     let SocialSignIn { params, network, user } = call.body()?;
-    if site.clock.is_suspect() {
-        return Ok(login::refused(call.say("social.clock_suspect")));
-    }
-    match social::check(site, network, &params) {
-        Ok(person) => site.once(call, |tx| enter(site, call, tx, &person, user.as_deref())),
-        Err(refusal) => Ok(refused(call, network, &refusal)),
-    }
+    let outcome = app::once(site, call, || {
+        if site.clock.is_suspect() {
+            return Ok(SignInOutcome::Refused("social.clock_suspect".into()));
+        }
+        match social::check(site, network, &params) {
+            Ok(person) => {
+                let enter = |cx: &Change| enter(site, call, cx.tx, &person, user.as_deref());
+                app::change_once(site, call, RankedActor::stranger(call), enter)
+            }
+            Err(refusal) => Ok(refused(network, &refusal)),
+        }
+    })?;
+    Ok(login::rendered(site, call, outcome))
 }
 
-fn refused(call: &Call, network: Network, refusal: &Refusal) -> Reply {
+fn refused(network: Network, refusal: &Refusal) -> SignInOutcome {
     let key = match refusal {
         Refusal::NotConfigured => "social.not_configured",
         Refusal::Broken => "social.broken",
         Refusal::Wrong => "social.wrong",
     };
-    login::refused(call.language().say(&Text::new(key).with("network", network.name())))
+    SignInOutcome::NotVouched { reason: key.into(), network: network.name().to_owned() }
 }
 
-fn enter(site: &Site, call: &Call, tx: &Write, person: &Person, user: Option<&str>) -> Answer {
+fn enter(site: &Site, call: &Call, tx: &Write, person: &Person, user: Option<&str>) -> Result<SignInOutcome, Failure> {
     let account = match find_or_make(site, call, tx, person, user)? {
         Found::Member(member_id) => find_account(tx, member_id)?,
-        Found::Staff => return Ok(login::refused(call.say("social.staff"))),
+        Found::Staff => return Ok(SignInOutcome::Refused("social.staff".into())),
     };
     login::continue_social_sign_in(site, call, tx, &account)
 }

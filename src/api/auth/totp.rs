@@ -1,6 +1,7 @@
 //! The second factor from outside a session: setting up an authenticator app, and the second step of a sign-in.
 
-use super::login::{enter, refused};
+use super::login::{self, SignInOutcome, enter};
+use crate::app::{self, RankedActor};
 use crate::auth::challenge::{self, Intent};
 use crate::auth::limits;
 use crate::auth::second_factor::{self, Proof};
@@ -15,14 +16,31 @@ use crate::http::failure::Failure;
 use crate::http::field_types::{Code, Id, Line, LineAsTyped, Secret};
 use crate::http::fields::Fields;
 use crate::http::reply;
-use crate::i18n::language::Text;
+use crate::i18n::language::{Text, TextKey};
 use crate::site::Site;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::{second_factors, tunnels};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One text for a wrong name, password, number or code.
 const WRONG: &str = "factor.wrong";
+
+/// What a request about the setup of an authenticator came to.
+#[derive(Serialize, Deserialize)]
+enum SetupOutcome {
+    /// A new secret, in base32, which waits for its first code.
+    Begun {
+        member_id: i64,
+        secret: String,
+        otpauth_url: String,
+    },
+    /// The authenticator is on.
+    TurnedOn {
+        member_id: i64,
+        recovery_codes: Vec<String>,
+    },
+    Refused(TextKey),
+}
 
 #[derive(Serialize)]
 struct SetupReply {
@@ -82,19 +100,24 @@ crate::body! {
 // Not shown in the contract: the session of a member without a password replaces username and password here and in
 // verify-setup, because a member by social sign-in has neither.
 pub(crate) fn setup(site: &Site, call: &Call) -> Answer {
+    rendered(call, app::once(site, call, || begin_setup(site, call))?)
+}
+
+fn begin_setup(site: &Site, call: &Call) -> Result<SetupOutcome, Failure> {
     let mut fields = call.fields()?;
     let owner = passwordless(site, call)?;
     require_password(&mut fields, owner.as_ref());
     let TotpSetupRequest { username, password, member_id, code } = call.parse_body_from(fields).finish()?;
     let account = check_first_factor(site, call, owner, (username, password.as_deref()), member_id)?;
-    let Some(account) = account else { return Ok(refused(call.say(WRONG))) };
-    let made = Made::of(site, &account)?;
-    site.once(call, |tx| {
+    let Some(account) = account else { return Ok(SetupOutcome::Refused(WRONG.into())) };
+    let (secret, made) = new_secret(site, &account)?;
+    app::change_once(site, call, RankedActor::stranger(call), |cx| {
+        let tx = cx.tx;
         if !sign_in::is_unchanged(tx, &account)? {
-            return Ok(refused(call.say(WRONG)));
+            return Ok(SetupOutcome::Refused(WRONG.into()));
         }
         if account.banned {
-            return Ok(refused(call.say("sign_in.banned")));
+            return Ok(SetupOutcome::Refused("sign_in.banned".into()));
         }
         if second_factors::find(tx, account.member_id, tx.now())?.kind.is_some() {
             let missing = || Failure::field("code", Text::new("field.code_of_factor"));
@@ -102,48 +125,58 @@ pub(crate) fn setup(site: &Site, call: &Call) -> Answer {
             let prove = || second_factor::prove(site, call, tx, &account, code);
             match sign_in::check_code(site, call, tx, &account, prove)? {
                 Proof::Right(_) => {}
-                proof => return not_passed(call, &proof),
+                proof => return Ok(SetupOutcome::Refused(refusal(&proof)?)),
             }
         }
-        second_factor::begin_setup(site, tx, account.member_id, &made.secret)?;
-        let (message, member_id) = (call.say("factor.scan"), account.member_id);
-        let totp::Setup { secret, otpauth_url } = made.setup;
-        Ok(reply::ok(&SetupReply { status: true, message, member_id, secret, otpauth_url, qr: made.qr }))
+        second_factor::begin_setup(site, tx, account.member_id, &secret)?;
+        let totp::Setup { secret, otpauth_url } = made;
+        Ok(SetupOutcome::Begun { member_id: account.member_id, secret, otpauth_url })
     })
 }
 
-/// A new secret, as an app reads it.
-struct Made {
-    secret: second_factor::Secret,
-    setup: totp::Setup,
-    qr: String,
+/// A new secret, and how an app reads it.
+fn new_secret(site: &Site, account: &Account) -> Result<(second_factor::Secret, totp::Setup), Failure> {
+    let secret = second_factor::new_secret();
+    let tunnel = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?;
+    let site_name = tunnel.map_or_else(|| "tunneldesk".to_owned(), |tunnel| tunnel.name);
+    let setup = totp::setup(&secret, &site_name, &account.username);
+    Ok((secret, setup))
 }
 
-impl Made {
-    fn of(site: &Site, account: &Account) -> Result<Made, Failure> {
-        let secret = second_factor::new_secret();
-        let tunnel = site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?;
-        let site_name = tunnel.map_or_else(|| "tunneldesk".to_owned(), |tunnel| tunnel.name);
-        let setup = totp::setup(&secret, &site_name, &account.username);
-        let qr = qr::data_url(&setup.otpauth_url)
-            .ok_or_else(|| Failure::broken().because("the authenticator's URL is too long for a QR code"))?;
-        Ok(Made { secret, setup, qr })
+fn rendered(call: &Call, outcome: SetupOutcome) -> Answer {
+    match outcome {
+        SetupOutcome::Begun { member_id, secret, otpauth_url } => {
+            let qr = qr::data_url(&otpauth_url)
+                .ok_or_else(|| Failure::broken().because("the authenticator's URL is too long for a QR code"))?;
+            let message = call.say("factor.scan");
+            Ok(reply::ok(&SetupReply { status: true, message, member_id, secret, otpauth_url, qr }))
+        }
+        SetupOutcome::TurnedOn { member_id, recovery_codes } => {
+            let message = call.say("factor.turned_on");
+            Ok(reply::ok(&TurnedOnReply { status: true, message, member_id, recovery_codes }))
+        }
+        SetupOutcome::Refused(key) => Ok(login::refused(call.say(key.name()))),
     }
 }
 
 /// `POST /auth/login/totp/verify-setup`: the first code turns the authenticator on. Every older session and booking token
 /// ends, except the session of this call.
 pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
+    rendered(call, app::once(site, call, || finish_setup(site, call))?)
+}
+
+fn finish_setup(site: &Site, call: &Call) -> Result<SetupOutcome, Failure> {
     let mut fields = call.fields()?;
     let owner = passwordless(site, call)?;
     require_password(&mut fields, owner.as_ref());
     let TotpProof { username, password, member_id, code } = call.parse_body_from(fields).finish()?;
     let account = check_first_factor(site, call, owner, (username, password.as_deref()), member_id)?;
-    let Some(account) = account else { return Ok(refused(call.say(WRONG))) };
+    let Some(account) = account else { return Ok(SetupOutcome::Refused(WRONG.into())) };
     let member_id = account.member_id;
-    site.once(call, |tx| {
+    app::change_once(site, call, RankedActor::stranger(call), |cx| {
+        let tx = cx.tx;
         if account.banned {
-            return Ok(refused(call.say("sign_in.banned")));
+            return Ok(SetupOutcome::Refused("sign_in.banned".into()));
         }
         let mut waits = true;
         let prove = || {
@@ -163,11 +196,10 @@ pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
                     language,
                     &call.actor(member_id),
                 )?;
-                let message = call.say("factor.turned_on");
-                Ok(reply::ok(&TurnedOnReply { status: true, message, member_id, recovery_codes }))
+                Ok(SetupOutcome::TurnedOn { member_id, recovery_codes })
             }
-            _ if !waits => Ok(refused(call.say("factor.none_waits"))),
-            proof => not_passed(call, &proof),
+            _ if !waits => Ok(SetupOutcome::Refused("factor.none_waits".into())),
+            proof => Ok(SetupOutcome::Refused(refusal(&proof)?)),
         }
     })
 }
@@ -177,6 +209,11 @@ pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
 // Not shown in the contract: `step_token`, because a member by social sign-in may have no password, and a code alone must
 // open nothing.
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
+    let outcome = app::once(site, call, || take_second_step(site, call))?;
+    Ok(login::rendered(site, call, outcome))
+}
+
+fn take_second_step(site: &Site, call: &Call) -> Result<SignInOutcome, Failure> {
     let mut fields = call.fields()?;
     if fields.has("step_token") {
         return verify_challenge(site, call, fields);
@@ -184,29 +221,30 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     require_password(&mut fields, None);
     let TotpProof { username, password, member_id, code } = call.parse_body_from(fields).finish()?;
     let account = check_first_factor(site, call, None, (username, password.as_deref()), member_id)?;
-    let Some(account) = account else { return Ok(refused(call.say(WRONG))) };
+    let Some(account) = account else { return Ok(SignInOutcome::Refused(WRONG.into())) };
     let renewed = sign_in::renewed_hash(site, &account, password.as_deref().unwrap_or_default());
-    site.once(call, |tx| {
+    app::change_once(site, call, RankedActor::stranger(call), |cx| {
         if account.banned {
-            return Ok(refused(call.say("sign_in.banned")));
+            return Ok(SignInOutcome::Refused("sign_in.banned".into()));
         }
-        let prove = || second_factor::prove(site, call, tx, &account, &code);
-        match sign_in::check_code(site, call, tx, &account, prove)? {
-            Proof::Right(passed) => enter(site, call, tx, passed, &account, renewed.as_deref()),
-            proof => not_passed(call, &proof),
+        let prove = || second_factor::prove(site, call, cx.tx, &account, &code);
+        match sign_in::check_code(site, call, cx.tx, &account, prove)? {
+            Proof::Right(passed) => enter(site, call, cx.tx, passed, &account, renewed.as_deref()),
+            proof => Ok(SignInOutcome::Refused(refusal(&proof)?)),
         }
     })
 }
 
 /// The second step of a social sign-in. Each call costs the challenge a try, and success ends it.
-fn verify_challenge(site: &Site, call: &Call, fields: Fields) -> Answer {
+fn verify_challenge(site: &Site, call: &Call, fields: Fields) -> Result<SignInOutcome, Failure> {
     let StepProof { step_token, member_id, code } = ParsedBody::read(fields).finish()?;
-    site.once(call, |tx| {
+    app::change_once(site, call, RankedActor::stranger(call), |cx| {
+        let tx = cx.tx;
         let Some(account) = challenge::try_once(tx, &step_token, Intent::Api)? else {
-            return Ok(refused(call.say(WRONG)));
+            return Ok(SignInOutcome::Refused(WRONG.into()));
         };
         if account.banned {
-            return Ok(refused(call.say("sign_in.banned")));
+            return Ok(SignInOutcome::Refused("sign_in.banned".into()));
         }
         let prove = || match member_id.is_none_or(|given| given == account.member_id) {
             true => second_factor::prove(site, call, tx, &account, &code),
@@ -217,7 +255,7 @@ fn verify_challenge(site: &Site, call: &Call, fields: Fields) -> Answer {
                 challenge::end(tx, account.member_id)?;
                 enter(site, call, tx, passed, &account, None)
             }
-            proof => not_passed(call, &proof),
+            proof => Ok(SignInOutcome::Refused(refusal(&proof)?)),
         }
     })
 }
@@ -233,12 +271,12 @@ fn passwordless(site: &Site, call: &Call) -> Result<Option<Account>, Failure> {
     Ok(passwordless)
 }
 
-/// The answer to a code that did not pass.
-fn not_passed(call: &Call, proof: &Proof) -> Answer {
-    match proof {
-        Proof::Delayed(seconds) => Err(limits::too_soon(*seconds)),
-        Proof::Unusable(why) => Ok(refused(call.say(why))),
-        Proof::Wrong | Proof::Right(_) => Ok(refused(call.say(WRONG))),
+/// The text for a code that did not pass; 429 during a delay.
+fn refusal(proof: &Proof) -> Result<TextKey, Failure> {
+    match *proof {
+        Proof::Delayed(seconds) => Err(limits::too_soon(seconds)),
+        Proof::Unusable(why) => Ok(why.into()),
+        Proof::Wrong | Proof::Right(_) => Ok(WRONG.into()),
     }
 }
 

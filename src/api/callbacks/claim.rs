@@ -62,7 +62,8 @@ pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
             let new = NewCallback { sender, key: &key, event, about: &intent_id, verdict, raw: &call.body };
             callbacks::insert(cx.tx, &site.keys, &new)?;
         }
-        // Every verdict has the same answer, so that a claim reveals nothing about other members' payments.
-        Ok(reply::done(call.say("done.payment_claimed")))
-    })
+        Ok(())
+    })?;
+    // Every verdict has the same answer, so that a claim reveals nothing about other members' payments.
+    Ok(reply::done(call.say("done.payment_claimed")))
 }

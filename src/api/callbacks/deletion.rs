@@ -33,13 +33,13 @@ pub(crate) fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> 
     let key = hex(request.digest());
     let link = (network, request.user_id());
     let leaving = find_leaving(site, link)?;
-    app::change_once(site, call, RankedActor::outside(ActorId::Sender("social"), call), |cx| {
+    let code = app::change_once(site, call, RankedActor::outside(ActorId::Sender("social"), call), |cx| {
         let tx = cx.tx;
         let known = deletions::find_code(tx, &subject)?;
         // A repeated request deletes nothing, because the person may have come back meanwhile.
         let repeated = callbacks::repeat(tx, Sender::Social, &key)?;
-        if let Some(code) = known.as_ref().filter(|_| repeated) {
-            return Ok(accepted(site, code));
+        if let Some(code) = known.clone().filter(|_| repeated) {
+            return Ok(code);
         }
         let (code, verdict) = match (known, social_links::delete(tx, network, request.user_id())?) {
             (Some(code), None) => (code, "known"),
@@ -61,14 +61,10 @@ pub(crate) fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> 
                 &NewCallback { sender, key: &key, event, about: &code, verdict, raw: &call.body },
             )?;
         }
-        Ok(accepted(site, &code))
-    })
-}
-
-fn accepted(site: &Site, code: &str) -> reply::Reply {
-    let base = site.public_url();
-    let url = format!("{base}/api/social-data-deletion-status?id={code}");
-    reply::ok(&Accepted { url, confirmation_code: code.to_owned() })
+        Ok(code)
+    })?;
+    let url = format!("{}/api/social-data-deletion-status?id={code}", site.public_url());
+    Ok(reply::ok(&Accepted { url, confirmation_code: code }))
 }
 
 /// The member of a link (network and user), if nothing else opens the account. Read before the transaction, because searching

@@ -1,7 +1,9 @@
 //! Events about mails, sent by the mail provider.
 
 use super::mail_event::{self, About, Content, Event, Suppression};
+use crate::app::{self, RankedActor};
 use crate::auth::MailEvents;
+use crate::domain::audit::ActorId;
 use crate::domain::mail_event::{Delivery, KEPT_SECONDS, Kind};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -21,7 +23,7 @@ use serde_json::value::RawValue;
 const EVENTS_MAX: usize = 1_000;
 
 /// The answer to a batch.
-#[derive(Serialize, Default)]
+#[derive(Serialize)]
 struct BatchReply {
     status: bool,
     message: String,
@@ -41,13 +43,15 @@ pub(crate) fn receive(site: &Site, call: &Call, events: &MailEvents) -> Answer {
     // Parsed before the transaction, because a batch may be a megabyte and the writer must not wait for it.
     let events: Vec<(Event, &RawValue)> =
         parse(events.text())?.into_iter().map(|event| (mail_event::parse(&json::read(event)), event)).collect();
-    site.once(call, |tx| {
-        let mut batch = BatchReply { status: true, events: events.len(), ..BatchReply::default() };
+    let provider = RankedActor::outside(ActorId::Sender("mail"), call);
+    let (events, repeated) = app::change_once(site, call, provider, |cx| {
+        let (count, mut repeated) = (events.len(), 0);
         for (event, raw) in events {
-            batch.repeated += usize::from(!process_event(site, tx, event, raw.get())?);
+            repeated += usize::from(!process_event(site, cx.tx, event, raw.get())?);
         }
-        Ok(reply::ok(&batch))
-    })
+        Ok((count, repeated))
+    })?;
+    Ok(reply::ok(&BatchReply { status: true, message: String::new(), events, repeated }))
 }
 
 /// The events of a batch. 400 where the text is not JSON; 422 where it is no list, or one of more than [`EVENTS_MAX`] events.

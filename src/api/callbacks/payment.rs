@@ -21,7 +21,7 @@ struct EventReply {
     /// The effect of the event: `applied`; `unmatched` (applied, but the member of the payment is not known yet); `late` (no
     /// effect: the payment has this or a later status already, or is a fee of the till); `partial_refund`; `ignored` (the
     /// event changes no payment); `repeated` (an event with this key is stored already).
-    verdict: &'static str,
+    verdict: String,
 }
 
 /// `POST /payment-webhook`: an event of the payment processor, or, with a member's session, a claim of the member's app.
@@ -35,7 +35,8 @@ pub(crate) fn receive(site: &Site, call: &Call, caller: &PaymentCaller) -> Answe
 /// Applies an event of the processor and stores it with its verdict, in one transaction. A repeat only counts.
 fn record(site: &Site, call: &Call, _: &Processor) -> Answer {
     let event = payment_event::read(call)?;
-    app::change_once(site, call, RankedActor::outside(ActorId::Sender("processor"), call), |cx| {
+    let processor = RankedActor::outside(ActorId::Sender("processor"), call);
+    let verdict: String = app::change_once(site, call, processor, |cx| {
         let verdict = if callbacks::repeat(cx.tx, Sender::Processor, &event.key)? {
             "repeated"
         } else {
@@ -53,6 +54,7 @@ fn record(site: &Site, call: &Call, _: &Processor) -> Answer {
             callbacks::insert(cx.tx, &site.keys, &new)?;
             verdict
         };
-        Ok(reply::ok(&EventReply { status: true, message: String::new(), verdict }))
-    })
+        Ok(verdict.to_owned())
+    })?;
+    Ok(reply::ok(&EventReply { status: true, message: String::new(), verdict }))
 }

@@ -12,8 +12,6 @@ use crate::site::Site;
 /// member's, and an opening balance as a whole. A signed entry is part of the record and cannot be deleted.
 pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    app::change_once(site, call, member, |cx| {
-        logbook::delete(cx, entry_id)?;
-        Ok(reply::done(call.say("done.deleted")))
-    })
+    app::change(site, member, call.mail_language(), |cx| logbook::delete(cx, entry_id))?;
+    Ok(reply::done(call.say("done.deleted")))
 }

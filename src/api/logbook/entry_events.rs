@@ -85,9 +85,9 @@ fn carry_out(
     effect: impl FnOnce(&Change, &SkillEntry) -> Result<Status, Failure>,
 ) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    app::change_once(site, call, member, |cx| {
+    let status = app::change_once(site, call, member, |cx| {
         let entry = logbook::find_entry(cx.tx, cx.rank, entry_id, cx.now())?;
-        let status = effect(cx, &entry)?;
-        Ok(reply::ok(&WrittenReply::new(call.say("done.saved"), entry_id, status)))
-    })
+        effect(cx, &entry)
+    })?;
+    Ok(reply::ok(&WrittenReply::new(call.say("done.saved"), entry_id, status)))
 }

@@ -99,10 +99,8 @@ pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
         minutes: body.minutes.unwrap_or(0),
         skills: body.skills.unwrap_or_default(),
     };
-    app::change_once(site, call, member, |cx| {
-        let entry_id = opening::enter(cx, holder_id, &balance)?;
-        Ok(reply::created(&WrittenReply::new(call.say("done.saved"), entry_id, Status::Pending)))
-    })
+    let entry_id = app::change_once(site, call, member, |cx| opening::enter(cx, holder_id, &balance))?;
+    Ok(reply::created(&WrittenReply::new(call.say("done.saved"), entry_id, Status::Pending)))
 }
 
 fn skill_list(value: &Value) -> Result<Vec<String>, Text> {

@@ -4,7 +4,7 @@ use super::readable_member;
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::rules::check_place;
 use crate::app::logbook::time::{self, Patch};
-use crate::app::{self, RankedActor};
+use crate::app::{self, Change, RankedActor};
 use crate::auth::{Bearer, Member};
 use crate::domain::role::Role;
 use crate::http::Answer;
@@ -106,10 +106,8 @@ pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
         tunnel_id: body.tunnel_id.unwrap_or(site.tunnel_id),
         comment: body.comment.unwrap_or_default(),
     };
-    app::change_once(site, call, member, |cx| {
-        let entry_id = time::enter(cx, member.id(), &new)?;
-        Ok(reply::created(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
-    })
+    let entry_id = app::change_once(site, call, member, |cx| time::enter(cx, member.id(), &new))?;
+    Ok(reply::created(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
 }
 
 /// `PUT /account/logbook/time/{entry_id}`: given fields replace the old values. The caller's own entry; for the desk and admins
@@ -123,10 +121,9 @@ pub(crate) fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     }
     let TimeEdit { entry_date, minutes, tunnel_id, comment, .. } = ParsedBody { read, fields }.finish()?;
     let patch = Patch { entry_date, minutes, tunnel_id, comment, ..Patch::default() };
-    app::change_once(site, call, actor(call, bearer), |cx| {
-        time::edit(cx, bearer.into(), entry_id, &patch)?;
-        Ok(reply::ok(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
-    })
+    let edit = |cx: &Change| time::edit(cx, bearer.into(), entry_id, &patch);
+    app::change(site, actor(call, bearer), call.mail_language(), edit)?;
+    Ok(reply::ok(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
 }
 
 fn actor(call: &Call, bearer: &Bearer) -> RankedActor {

@@ -11,17 +11,17 @@ use crate::http::call::Call;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending, Filter};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a partner learns of its booking beside the answer to a request: the booking as it stands.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct BookingState {
     booking_id: i64,
     registration_id: Option<i64>,
     flight_date: i64,
     minutes_booked: i64,
     tunnel_id: i64,
-    ended: Option<&'static str>,
+    ended: Option<Ending>,
     ended_at: Option<i64>,
     arrived_at: Option<i64>,
 }
@@ -34,7 +34,7 @@ impl From<&BookingRow> for BookingState {
             flight_date: row.booking.flight_date,
             minutes_booked: row.booking.minutes_booked,
             tunnel_id: row.booking.tunnel_id,
-            ended: row.ending.map(Ending::name),
+            ended: row.ending,
             ended_at: row.ended_at,
             arrived_at: row.arrived_at,
         }

@@ -14,15 +14,15 @@ use crate::http::body::Flattened;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::http::field_types::{Digits, Id};
-use crate::http::reply::{self, Reply};
-use crate::i18n::language::Text;
+use crate::http::reply;
+use crate::i18n::language::{Text, TextKey};
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
 use crate::store::tables::history::{self, Event, EventSubject};
 use crate::store::tables::{joins, members, notices, pins, sessions, tunnels};
 use crate::store::{Read, Write};
 use http::{HeaderValue, header};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use subtle::ConstantTimeEq;
 
@@ -41,6 +41,36 @@ struct TokenReply {
     /// The booking that the request sent, as it stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     booking: Option<BookingState>,
+}
+
+/// What a request for a token came to.
+#[derive(Serialize, Deserialize)]
+enum Outcome {
+    /// A token, and the booking that the request sent, as it stands.
+    Issued {
+        token: String,
+        may_check_in: Option<bool>,
+        booking: Option<BookingState>,
+        /// The day and the minutes to which the desk moved the booking.
+        moved: Option<(i64, i64)>,
+    },
+    /// The booking stands without a token, because the member has renewed the PIN.
+    PinRenewed {
+        may_check_in: Option<bool>,
+        booking: BookingState,
+        moved: Option<(i64, i64)>,
+    },
+    /// The booking has ended at this moment, and stays so.
+    Ended {
+        reason: TextKey,
+        at: i64,
+        booking: BookingState,
+    },
+    Refused(TextKey),
+    /// Unread, whatever the PIN: PINs of this partner are paused. Never kept.
+    Paused {
+        seconds: i64,
+    },
 }
 
 /// What the presented PIN is.
@@ -70,12 +100,23 @@ crate::body! {
 /// `POST /external/partner-metrics/op/generate-token`: a day's token for one member and one booking. The same
 /// registration sent again is the same booking, with a fresh token.
 pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
-    let TokenRequest { member_id, member_pin, booking } = TokenRequest::read(site, call)?;
+    let outcome = app::once(site, call, || {
+        let sent = TokenRequest::read(site, call)?;
+        match site.store.read(|tx| pin_guesses::paused_for(site, tx, partner.id(), site.now()))? {
+            0 => take(site, call, partner, sent),
+            seconds => {
+                // Nothing is written: guesses during a pause would fill the disk as fast as they come.
+                call.outcome.set(AuthOutcome::Delayed);
+                Ok(Outcome::Paused { seconds })
+            }
+        }
+    })?;
+    rendered(site, call, outcome)
+}
+
+fn take(site: &Site, call: &Call, partner: &Partner, sent: TokenRequest) -> Result<Outcome, Failure> {
+    let TokenRequest { member_id, member_pin, booking } = sent;
     let booking = booking.complete();
-    let paused_for = site.store.read(|tx| pin_guesses::paused_for(site, tx, partner.id(), site.now()))?;
-    if paused_for > 0 {
-        return Ok(paused(call, paused_for));
-    }
     let actor = RankedActor::outside(ActorId::Partner(partner.client_id().to_owned()), call);
     app::change_once(site, call, actor, |cx| {
         let sent_as = member_id;
@@ -105,20 +146,19 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    fn book(&self, pin: PinCheck, member_pin: &str, sent: &Booking, known: Option<BookingRow>) -> Answer {
+    fn book(
+        &self,
+        pin: PinCheck,
+        member_pin: &str,
+        sent: &Booking,
+        known: Option<BookingRow>,
+    ) -> Result<Outcome, Failure> {
         let Request { cx, call, partner, member_id } = *self;
         let is_outdated = pin == PinCheck::Outdated;
         let row = match of_partner::book(cx, (partner.id(), member_id), sent, known, is_outdated)? {
             Booked::InForce(row) => row,
-            Booked::Denied(denial) => return self.refuse(denial.key(), call.say(denial.key()), None),
-            Booked::Ended(row) => {
-                let key = match row.ending {
-                    Some(Ending::NoShow) => "booking.was_missed",
-                    _ => "booking.was_cancelled",
-                };
-                let when = self.moment(row.ended_at.unwrap_or(row.updated_at))?;
-                return self.refuse(key, call.language().say(&Text::new(key).with("when", when)), Some(&row));
-            }
+            Booked::Denied(denial) => return self.refuse(denial.key()),
+            Booked::Ended(row) => return self.refuse_ended(&row),
             // Counted as a wrong PIN, which it is for this request.
             Booked::NeedsPin => {
                 count_wrong_pin(cx.tx, member_id)?;
@@ -126,41 +166,27 @@ impl Request<'_> {
             }
         };
         call.is_about_booking(row.booking_id);
-        let moved = match row.sent_flight_date.or(row.sent_minutes) {
-            Some(_) => {
-                let when = self.moment(row.booking.flight_date)?;
-                let text = Text::new("booking.was_moved").with("when", when);
-                Some(call.language().say(&text.with("minutes", row.booking.minutes_booked)))
-            }
-            None => None,
-        };
+        let is_moved = row.sent_flight_date.or(row.sent_minutes).is_some();
+        let moved = is_moved.then_some((row.booking.flight_date, row.booking.minutes_booked));
         let may_check_in = match row.booking.tunnel_id == cx.site.tunnel_id {
             true => flights::may_check_in(cx.site, cx.tx, member_id, row.booking.flight_date)?,
             false => None,
         };
-        let mut words: Vec<String> = moved.into_iter().collect();
-        let token = match is_outdated {
-            true => {
-                words.push(call.say("booking.pin_renewed"));
-                String::new()
-            }
-            false => {
-                bookings::set_pin_hash(cx.tx, row.booking_id, &pin::hash(cx.site, member_id, member_pin))?;
-                self.issue(Some(row.booking_id))?
-            }
-        };
-        let booking = Some(BookingState::from(&row));
-        Ok(reply::ok(&TokenReply { status: true, message: words.join(" "), token, may_check_in, booking }))
+        let booking = BookingState::from(&row);
+        if is_outdated {
+            return Ok(Outcome::PinRenewed { may_check_in, booking, moved });
+        }
+        bookings::set_pin_hash(cx.tx, row.booking_id, &pin::hash(cx.site, member_id, member_pin))?;
+        let token = self.issue(Some(row.booking_id))?;
+        Ok(Outcome::Issued { token, may_check_in, booking: Some(booking), moved })
     }
 
     /// A token without a booking only reads: being unpaid or unconfirmed is nothing against it, a ban is.
-    fn read_only(&self) -> Answer {
+    fn read_only(&self) -> Result<Outcome, Failure> {
         if is_banned(self.cx.tx, self.member_id)? {
-            let key = Denial::Banned.key();
-            return self.refuse(key, self.call.say(key), None);
+            return self.refuse(Denial::Banned.key());
         }
-        let token = self.issue(None)?;
-        Ok(reply::ok(&TokenReply { status: true, token, ..TokenReply::default() }))
+        Ok(Outcome::Issued { token: self.issue(None)?, may_check_in: None, booking: None, moved: None })
     }
 
     fn issue(&self, booking_id: Option<i64>) -> Result<String, Failure> {
@@ -173,20 +199,32 @@ impl Request<'_> {
         Ok(token)
     }
 
-    fn refuse_pin(&self, key: &'static str) -> Answer {
+    fn refuse_pin(&self, key: &'static str) -> Result<Outcome, Failure> {
         let Request { cx, call, partner, .. } = *self;
         call.outcome.set(AuthOutcome::WrongCredentials);
         pin_guesses::record_wrong_pin(cx.site, call, cx.tx, partner.id())?;
-        self.refuse(key, call.say(key), None)
+        self.refuse(key)
     }
 
-    /// A refusal is a reply, and the history knows of it.
-    fn refuse(&self, reason: &'static str, message: String, row: Option<&BookingRow>) -> Answer {
+    fn refuse_ended(&self, row: &BookingRow) -> Result<Outcome, Failure> {
+        let key = match row.ending {
+            Some(Ending::NoShow) => "booking.was_missed",
+            _ => "booking.was_cancelled",
+        };
+        self.call.is_about_booking(row.booking_id);
+        self.record_refusal(key, Some(row.booking_id))?;
+        let at = row.ended_at.unwrap_or(row.updated_at);
+        Ok(Outcome::Ended { reason: key.into(), at, booking: row.into() })
+    }
+
+    fn refuse(&self, key: &'static str) -> Result<Outcome, Failure> {
+        self.record_refusal(key, None)?;
+        Ok(Outcome::Refused(key.into()))
+    }
+
+    /// A refusal is an outcome, and the history knows of it.
+    fn record_refusal(&self, reason: &'static str, booking_id: Option<i64>) -> Result<(), Failure> {
         let detail = json!({ "reason": reason }).to_string();
-        let booking_id = row.map(|row| row.booking_id);
-        if let Some(booking_id) = booking_id {
-            self.call.is_about_booking(booking_id);
-        }
         let about = EventSubject {
             member_id: Some(self.member_id),
             booking_id,
@@ -194,14 +232,45 @@ impl Request<'_> {
             ..EventSubject::default()
         };
         history::insert(self.cx.tx, self.partner.id(), Event::TokenRefused, &about)?;
-        Ok(reply::ok(&TokenReply { message, booking: row.map(BookingState::from), ..TokenReply::default() }))
+        Ok(())
     }
+}
 
-    /// A moment in words, by the tunnel's clock.
-    fn moment(&self, at: i64) -> Result<String, Failure> {
-        let zone = tunnels::find_time_zone(self.cx.tx, self.cx.site.tunnel_id)?;
-        Ok(when::moment(self.call.language(), &zone, at))
-    }
+fn rendered(site: &Site, call: &Call, outcome: Outcome) -> Answer {
+    let moved_to = |moved: Option<(i64, i64)>| moved.map(|to| describe_move(site, call, to)).transpose();
+    Ok(match outcome {
+        Outcome::Issued { token, may_check_in, booking, moved } => {
+            let message = moved_to(moved)?.unwrap_or_default();
+            reply::ok(&TokenReply { status: true, message, token, may_check_in, booking })
+        }
+        Outcome::PinRenewed { may_check_in, booking, moved } => {
+            let words: Vec<String> = moved_to(moved)?.into_iter().chain([call.say("booking.pin_renewed")]).collect();
+            let (message, booking) = (words.join(" "), Some(booking));
+            reply::ok(&TokenReply { status: true, message, token: String::new(), may_check_in, booking })
+        }
+        Outcome::Ended { reason, at, booking } => {
+            let text = Text::from(reason).with("when", moment(site, call, at)?);
+            let message = call.language().say(&text);
+            reply::ok(&TokenReply { message, booking: Some(booking), ..TokenReply::default() })
+        }
+        Outcome::Refused(key) => reply::ok(&TokenReply { message: call.say(key.name()), ..TokenReply::default() }),
+        Outcome::Paused { seconds } => {
+            let message = call.say("booking.wrong_pin");
+            let reply = reply::ok(&TokenReply { message, ..TokenReply::default() });
+            reply.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
+        }
+    })
+}
+
+/// To which day and how many minutes the desk moved the booking.
+fn describe_move(site: &Site, call: &Call, (flight_date, minutes): (i64, i64)) -> Result<String, Failure> {
+    let text = Text::new("booking.was_moved").with("when", moment(site, call, flight_date)?);
+    Ok(call.language().say(&text.with("minutes", minutes)))
+}
+
+/// A moment in words, by the tunnel's clock.
+fn moment(site: &Site, call: &Call, at: i64) -> Result<String, Failure> {
+    Ok(when::moment(call.language(), &site.time_zone()?, at))
 }
 
 impl TokenRequest {
@@ -281,12 +350,4 @@ fn count_wrong_pin(tx: &Write, member_id: i64) -> Result<(), Failure> {
 
 fn is_banned(tx: &Read, member_id: i64) -> Result<bool, Failure> {
     Ok(members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?.banned)
-}
-
-/// The answer to a wrong PIN, for any PIN. Nothing is written: guesses during a pause would fill the disk as fast as they come.
-fn paused(call: &Call, seconds: i64) -> Reply {
-    call.outcome.set(AuthOutcome::Delayed);
-    let message = call.say("booking.wrong_pin");
-    let reply = reply::ok(&TokenReply { message, ..TokenReply::default() });
-    reply.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
 }

@@ -1,19 +1,19 @@
 //! The user records of a partner: the e-mail addresses of the partner's customers. A record shows the member who has
 //! confirmed its address, if there is one. No partner sees another's records: their ids are 404.
 
-use crate::app::flights;
+use crate::app::{self, RankedActor, flights, partner_users};
 use crate::auth::{Partner, limits};
+use crate::domain::audit::ActorId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{Email, Id};
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::tables::history::{self, Event, EventSubject};
-use crate::store::tables::partner_users::{self, PartnerUser};
+use crate::store::Read;
+use crate::store::tables::partner_users::{self as rows, PartnerUser};
 use crate::store::tables::{bookings, tunnels};
-use crate::store::{Read, Write};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 crate::body! {
     pub(crate) struct PartnerUserNew {
@@ -29,7 +29,7 @@ crate::body! {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct UserReply {
     id: i64,
     email: String,
@@ -39,6 +39,13 @@ struct UserReply {
     created_at: i64,
     /// Unix seconds.
     updated_at: i64,
+}
+
+/// One record, with whether its member may be checked in.
+#[derive(Serialize, Deserialize)]
+struct KnownUser {
+    user: UserReply,
+    may_check_in: Option<bool>,
 }
 
 /// The answer of one record: with `status` and `message`, like every answer that is no list.
@@ -52,6 +59,12 @@ struct OneUserReply {
     /// waiver, and where there is no such booking from today on.
     #[serde(skip_serializing_if = "Option::is_none")]
     may_check_in: Option<bool>,
+}
+
+impl From<KnownUser> for OneUserReply {
+    fn from(KnownUser { user, may_check_in }: KnownUser) -> OneUserReply {
+        OneUserReply { status: true, message: String::new(), user, may_check_in }
+    }
 }
 
 impl From<PartnerUser> for UserReply {
@@ -70,8 +83,8 @@ impl From<PartnerUser> for UserReply {
 pub(crate) fn list(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
-        let rows = partner_users::list(tx, partner.id(), page.limit, page.offset)?;
-        Ok(reply::list(call, page, partner_users::count(tx, partner.id())?, rows.into_iter().map(UserReply::from)))
+        let users = rows::list(tx, partner.id(), page.limit, page.offset)?;
+        Ok(reply::list(call, page, rows::count(tx, partner.id())?, users.into_iter().map(UserReply::from)))
     })
 }
 
@@ -79,60 +92,52 @@ pub(crate) fn list(site: &Site, call: &Call, partner: &Partner) -> Answer {
 /// 429 above the pace of new records.
 pub(crate) fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let PartnerUserNew { email } = call.body()?;
-    site.once(call, |tx| {
+    let user = app::change_once(site, call, actor(call, partner), |cx| {
         limits::RECORDS.take(site, partner.id())?;
-        let id = partner_users::insert(tx, partner.id(), &email)?;
-        record_event(tx, partner, Event::UserCreated, id)?;
-        Ok(reply::created(&user_reply(site, tx, partner, id)?))
-    })
+        let id = partner_users::add(cx, partner.id(), &email)?;
+        find(site, cx.tx, partner, id)
+    })?;
+    Ok(reply::created(&OneUserReply::from(user)))
 }
 
 /// `PUT /external/partner-metrics/op`: changes the address of a record. 404 for an unknown id, 409 where another record of
 /// the partner has the address.
 pub(crate) fn edit(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let PartnerUserEdit { email, id } = call.body()?;
-    site.once(call, |tx| {
-        if partner_users::update(tx, partner.id(), id, &email)? == 0 {
-            return Err(Failure::not_found());
-        }
-        record_event(tx, partner, Event::UserEdited, id)?;
-        Ok(reply::ok(&user_reply(site, tx, partner, id)?))
-    })
+    let user = app::change(site, actor(call, partner), call.mail_language(), |cx| {
+        partner_users::edit(cx, partner.id(), id, &email)?;
+        find(site, cx.tx, partner, id)
+    })?;
+    Ok(reply::ok(&OneUserReply::from(user)))
 }
 
 /// `GET /external/partner-metrics/op/{id}`: one record. 404 for an unknown id.
 pub(crate) fn get(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    site.store.read(|tx| Ok(reply::ok(&user_reply(site, tx, partner, id)?)))
+    let user = site.store.read(|tx| find(site, tx, partner, id))?;
+    Ok(reply::ok(&OneUserReply::from(user)))
 }
 
 /// `DELETE /external/partner-metrics/op/{id}`: deletes a record. The partner cannot undo that (the desk can), and the
 /// history keeps the record's events. 404 for an unknown id.
 pub(crate) fn delete(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    site.once(call, |tx| {
-        if partner_users::delete(tx, partner.id(), id)? == 0 {
-            return Err(Failure::not_found());
-        }
-        record_event(tx, partner, Event::UserDeleted, id)?;
-        Ok(reply::done(call.say("done.deleted")))
-    })
+    app::change(site, actor(call, partner), call.mail_language(), |cx| partner_users::delete(cx, partner.id(), id))?;
+    Ok(reply::done(call.say("done.deleted")))
 }
 
-/// Adds an event about a user record to the partner's history.
-fn record_event(tx: &Write, partner: &Partner, event: Event, user_id: i64) -> Result<(), Failure> {
-    history::insert(tx, partner.id(), event, &EventSubject { user_id: Some(user_id), ..EventSubject::default() })?;
-    Ok(())
+fn actor(call: &Call, partner: &Partner) -> RankedActor {
+    RankedActor::outside(ActorId::Partner(partner.client_id().to_owned()), call)
 }
 
-/// The answer about one record of the partner; 404 where the partner has no such record.
-fn user_reply(site: &Site, tx: &Read, partner: &Partner, id: i64) -> Result<OneUserReply, Failure> {
-    let user = partner_users::find(tx, partner.id(), id)?.ok_or_else(Failure::not_found)?;
+/// One record of the partner; 404 where the partner has no such record.
+fn find(site: &Site, tx: &Read, partner: &Partner, id: i64) -> Result<KnownUser, Failure> {
+    let user = rows::find(tx, partner.id(), id)?.ok_or_else(Failure::not_found)?;
     let may_check_in = match user.member_id {
         Some(member_id) if site.config.waiver.required => may_check_in(site, tx, partner, member_id)?,
         _ => None,
     };
-    Ok(OneUserReply { status: true, message: String::new(), user: user.into(), may_check_in })
+    Ok(KnownUser { user: user.into(), may_check_in })
 }
 
 /// Whether the member may be checked in for the next booking that this partner made, today's included. `None` without such

@@ -1,7 +1,7 @@
 //! The certificates of the levels that a member holds.
 
 use crate::app::certificates::{self, Row};
-use crate::app::language_of_reader;
+use crate::app::{self, language_of_reader};
 use crate::auth::{Member, count_document};
 use crate::domain::unicode::trimmed;
 use crate::http::Answer;
@@ -46,16 +46,19 @@ pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
     if member_id != member.id() {
         return Err(Failure::not_allowed());
     }
-    let language = language_of_reader(site, call, member.id())?;
-    let is_wanted = |row: &Row| {
-        (row.r#type.as_str(), row.cat_id, row.entry_date) == (kind.as_str(), cat_id, entry_date)
-            && trimmed(&row.screen_name) == screen_name
-    };
-    let paper = certificates::prepare(site, member.id(), language, is_wanted)?;
-    count_document(site, member.id(), member.role())?;
-    let pdf = STANDARD.encode(paper.draw(site)?);
-    site.once(call, |tx| {
-        certificates::publish(site, tx, member.id(), &paper.held)?;
-        Ok(reply::ok(&pdf))
-    })
+    let pdf = app::once(site, call, || {
+        let language = language_of_reader(site, call, member.id())?;
+        let is_wanted = |row: &Row| {
+            (row.r#type.as_str(), row.cat_id, row.entry_date) == (kind.as_str(), cat_id, entry_date)
+                && trimmed(&row.screen_name) == screen_name
+        };
+        let paper = certificates::prepare(site, member.id(), language, is_wanted)?;
+        count_document(site, member.id(), member.role())?;
+        let pdf = STANDARD.encode(paper.draw(site)?);
+        app::change_once(site, call, member, |cx| {
+            certificates::publish(site, cx.tx, member.id(), &paper.held)?;
+            Ok(pdf)
+        })
+    })?;
+    Ok(reply::ok(&pdf))
 }

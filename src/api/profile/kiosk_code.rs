@@ -1,5 +1,6 @@
 //! A QR code with which a member signs in at a kiosk.
 
+use crate::app;
 use crate::auth::{Member, kiosk};
 use crate::documents::qr;
 use crate::http::Answer;
@@ -24,12 +25,11 @@ struct CodeReply {
 /// `POST /account/profile/kiosk-code`: a code that signs the caller in at a kiosk of this site, once, within two
 /// minutes. It replaces the code before, and opens nothing else.
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
-    let code = kiosk::new_code();
+    let (code, ends_at) = app::change_once(site, call, member, |cx| {
+        let code = kiosk::new_code();
+        kiosk::set_code(cx.tx, member.id(), &code)?;
+        Ok((code, cx.now() + kiosk::CODE_SECONDS))
+    })?;
     let qr = qr::data_url(&code).ok_or_else(Failure::broken)?;
-    site.once(call, |tx| {
-        kiosk::set_code(tx, member.id(), &code)?;
-        let message = call.say("kiosk.code_made");
-        let ends_at = tx.now() + kiosk::CODE_SECONDS;
-        Ok(reply::created(&CodeReply { status: true, message, code, qr, ends_at }))
-    })
+    Ok(reply::created(&CodeReply { status: true, message: call.say("kiosk.code_made"), code, qr, ends_at }))
 }

@@ -29,14 +29,16 @@ pub(crate) fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
     if !TYPES.iter().any(|kind| kind.eq_ignore_ascii_case(declared)) {
         return Err(Failure::unsupported_picture());
     }
-    count_document(site, member.id(), member.role())?;
-    let upload = call.body.clone();
-    let made = site.draw_picture(move || picture::remake(&upload))?.map_err(|text| Failure::field("body", text))?;
-    app::change_once(site, call, member, |cx| {
-        photos::set(cx, &cx.own()?, &made.jpeg)?;
-        let message = call.say("done.media");
-        Ok(reply::created(&MediaReply { status: true, message, width: made.width, height: made.height }))
-    })
+    let (width, height) = app::once(site, call, || {
+        count_document(site, member.id(), member.role())?;
+        let upload = call.body.clone();
+        let made = site.draw_picture(move || picture::remake(&upload))?.map_err(|text| Failure::field("body", text))?;
+        app::change_once(site, call, member, |cx| {
+            photos::set(cx, &cx.own()?, &made.jpeg)?;
+            Ok((made.width, made.height))
+        })
+    })?;
+    Ok(reply::created(&MediaReply { status: true, message: call.say("done.media"), width, height }))
 }
 
 /// `GET /account/profile/media`: the caller's picture.
@@ -47,8 +49,6 @@ pub(crate) fn get(site: &Site, _: &Call, member: &Member) -> Answer {
 
 /// `POST /account/profile/remove-media`: removes the picture, if there is one.
 pub(crate) fn remove(site: &Site, call: &Call, member: &Member) -> Answer {
-    app::change_once(site, call, member, |cx| {
-        _ = photos::remove(cx, &cx.own()?)?;
-        Ok(reply::done(call.say("done.media_removed")))
-    })
+    app::change_once(site, call, member, |cx| photos::remove(cx, &cx.own()?).map(|_| ()))?;
+    Ok(reply::done(call.say("done.media_removed")))
 }

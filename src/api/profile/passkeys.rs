@@ -1,5 +1,6 @@
 //! A member's own passkeys.
 
+use crate::app;
 use crate::auth::{Member, passkey};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -45,8 +46,11 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
 pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let passkey_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     member.check_proven(site.now())?;
-    site.once(call, |tx| match passkey::remove(site, call, tx, (member.id(), member.session()), passkey_id)? {
-        true => Ok(reply::done(call.say("passkey.removed"))),
-        false => Err(Failure::not_found()),
-    })
+    app::change(site, member, call.mail_language(), |cx| {
+        match passkey::remove(site, call, cx.tx, (member.id(), member.session()), passkey_id)? {
+            true => Ok(()),
+            false => Err(Failure::not_found()),
+        }
+    })?;
+    Ok(reply::done(call.say("passkey.removed")))
 }

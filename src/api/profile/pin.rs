@@ -18,8 +18,6 @@ struct PinReply {
 
 /// `POST /account/profile/booking-pin`: a new PIN, which replaces the old one.
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
-    app::change_once(site, call, member, |cx| {
-        let pin = credentials::renew_pin(cx, &cx.own()?)?;
-        Ok(reply::created(&PinReply { status: true, message: call.say("done.pin"), pin }))
-    })
+    let pin = app::change_once(site, call, member, |cx| credentials::renew_pin(cx, &cx.own()?))?;
+    Ok(reply::created(&PinReply { status: true, message: call.say("done.pin"), pin }))
 }

@@ -1,10 +1,9 @@
 //! A member's sessions.
 
-use crate::app::{self, credentials};
+use crate::app::{self, Change, credentials};
 use crate::auth::Member;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::sessions::{self, Listed};
@@ -37,20 +36,15 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
 
 /// `DELETE /account/profile/sessions/{session_id}`: ends one of the caller's sessions.
 pub(crate) fn end(site: &Site, call: &Call, member: &Member) -> Answer {
-    site.once(call, |tx| {
-        let listed = sessions::list_of_member(tx, member.id(), tx.now())?;
-        let session = listed.iter().find(|one| one.session_id() == call.param(0)).ok_or_else(Failure::not_found)?;
-        sessions::delete(tx, &session.token_hash)?;
-        Ok(reply::done(call.say("done.session_ended")))
-    })
+    app::change(site, member, call.mail_language(), |cx| credentials::end_session(cx, call.param(0)))?;
+    Ok(reply::done(call.say("done.session_ended")))
 }
 
 /// `DELETE /account/profile/sessions`: ends every other session of the caller, and the tokens of bookings.
 pub(crate) fn end_others(site: &Site, call: &Call, member: &Member) -> Answer {
-    app::change_once(site, call, member, |cx| {
-        credentials::end_sessions(cx, &cx.own()?, Some(member.session()))?;
-        Ok(reply::done(call.say("done.sessions_ended")))
-    })
+    let end = |cx: &Change| credentials::end_sessions(cx, &cx.own()?, Some(member.session()));
+    app::change(site, member, call.mail_language(), end)?;
+    Ok(reply::done(call.say("done.sessions_ended")))
 }
 
 fn show(one: Listed, member: &Member) -> SessionReply {

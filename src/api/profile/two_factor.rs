@@ -8,11 +8,11 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{Code, Name, Named};
 use crate::http::reply;
-use crate::i18n::language::Text;
+use crate::i18n::language::{Text, TextKey};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::second_factors::{self, Factor, Kind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// `status` and `message` are the contract's, both text; the other fields are ours.
 #[derive(Serialize)]
@@ -26,6 +26,19 @@ struct FactorReply {
     /// New codes, shown once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     recovery_codes: Vec<String>,
+}
+
+/// What an operation came to. A wrong code is an outcome, so that its failed attempt is committed.
+#[derive(Serialize, Deserialize)]
+enum Outcome {
+    Stands {
+        /// The factor that is on.
+        kind: Option<Kind>,
+        message: TextKey,
+        recovery_codes_left: i64,
+        recovery_codes: Vec<String>,
+    },
+    Refused(TextKey),
 }
 
 #[derive(Clone, Copy)]
@@ -59,7 +72,7 @@ crate::body! {
 /// `POST /account/profile/2fa-operation`: shows the member's second factor, turns it on or off, makes recovery codes.
 pub(crate) fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
     let FactorRequest { operation, code } = call.body()?;
-    app::change_once(site, call, member, |cx| {
+    let outcome = app::change_once(site, call, member, |cx| {
         let (tx, account) = (cx.tx, cx.own()?);
         let factor = second_factors::find(tx, account.member_id, tx.now())?;
         let code = code.as_deref();
@@ -71,7 +84,17 @@ pub(crate) fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
             Operation::RecoveryCodes => this.recovery_codes(),
             Operation::SendPasscode => this.send_passcode(),
         }
-    })
+    })?;
+    match outcome {
+        Outcome::Stands { kind, message, recovery_codes_left, recovery_codes } => Ok(reply::ok(&FactorReply {
+            status: if kind.is_some() { "enabled" } else { "disabled" },
+            message: call.say(message.name()),
+            method: kind.map_or("", Kind::name),
+            recovery_codes_left,
+            recovery_codes,
+        })),
+        Outcome::Refused(key) => Err(Failure::field("code", key.into())),
+    }
 }
 
 /// A request with the rows that it concerns.
@@ -87,7 +110,7 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    fn status(&self) -> Answer {
+    fn status(&self) -> Result<Outcome, Failure> {
         let text = match self.factor.kind {
             None => "factor.is_off",
             Some(Kind::Totp) => "factor.is_totp",
@@ -97,7 +120,7 @@ impl Request<'_> {
     }
 
     /// Turns on passcodes. An authenticator is turned on by `totp/setup` and `totp/verify-setup`.
-    fn enable(&self) -> Answer {
+    fn enable(&self) -> Result<Outcome, Failure> {
         if self.factor.kind.is_some() {
             return self.status();
         }
@@ -123,7 +146,7 @@ impl Request<'_> {
         self.answer(Some(Kind::Passcode), "factor.turned_on", codes)
     }
 
-    fn disable(&self) -> Answer {
+    fn disable(&self) -> Result<Outcome, Failure> {
         if self.factor.kind.is_none() {
             return self.status();
         }
@@ -136,7 +159,7 @@ impl Request<'_> {
         })
     }
 
-    fn recovery_codes(&self) -> Answer {
+    fn recovery_codes(&self) -> Result<Outcome, Failure> {
         if self.factor.kind.is_none() {
             return Err(Failure::second_factor_off());
         }
@@ -146,7 +169,7 @@ impl Request<'_> {
         })
     }
 
-    fn send_passcode(&self) -> Answer {
+    fn send_passcode(&self) -> Result<Outcome, Failure> {
         match second_factor::requirement(self.site, self.tx, self.account, None)? {
             Requirement::Code(RequiredCode::Passcode(Some(to))) => {
                 second_factor::send(self.site, self.call, self.tx, self.account.member_id, &to)?;
@@ -158,32 +181,25 @@ impl Request<'_> {
         }
     }
 
-    /// Runs the effect if `code` proves the factor that is on. A wrong code is refused by a reply, so that the transaction with
-    /// the failed attempt is committed.
-    fn proven(&self, effect: impl FnOnce() -> Answer) -> Answer {
+    /// Runs the effect if `code` proves the factor that is on.
+    fn proven(&self, effect: impl FnOnce() -> Result<Outcome, Failure>) -> Result<Outcome, Failure> {
         let code = self.code.ok_or_else(|| Failure::field("code", Text::new("field.code_of_factor")))?;
         sign_in::check_not_delayed(self.site, self.call, self.tx, self.account)?;
         let prove = || second_factor::prove(self.site, self.call, self.tx, self.account, code);
         match sign_in::check_code(self.site, self.call, self.tx, self.account, prove)? {
             Proof::Right(_) => effect(),
-            Proof::Wrong | Proof::Delayed(_) => {
-                Ok(self.refusal(&Failure::field("code", Text::new("field.wrong_code"))))
-            }
-            Proof::Unusable(why) => Ok(self.refusal(&Failure::field("code", Text::new(why)))),
+            Proof::Wrong | Proof::Delayed(_) => Ok(Outcome::Refused("field.wrong_code".into())),
+            Proof::Unusable(why) => Ok(Outcome::Refused(why.into())),
         }
     }
 
-    fn refusal(&self, failure: &Failure) -> reply::Reply {
-        reply::refusal(failure, self.call.language(), &self.call.request_id)
-    }
-
-    fn answer(&self, kind: Option<Kind>, text: &'static str, recovery_codes: Vec<String>) -> Answer {
-        Ok(reply::ok(&FactorReply {
-            status: if kind.is_some() { "enabled" } else { "disabled" },
-            message: self.call.say(text),
-            method: kind.map_or("", Kind::name),
-            recovery_codes_left: second_factors::count_recovery_codes(self.tx, self.account.member_id)?,
-            recovery_codes,
-        }))
+    fn answer(
+        &self,
+        kind: Option<Kind>,
+        message: &'static str,
+        recovery_codes: Vec<String>,
+    ) -> Result<Outcome, Failure> {
+        let recovery_codes_left = second_factors::count_recovery_codes(self.tx, self.account.member_id)?;
+        Ok(Outcome::Stands { kind, message: message.into(), recovery_codes_left, recovery_codes })
     }
 }

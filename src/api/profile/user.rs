@@ -1,7 +1,8 @@
 //! The member's profile.
 
-use crate::app::flights;
+use crate::app::own_profile::{self, Names};
 use crate::app::waivers::brief;
+use crate::app::{self, flights};
 use crate::auth::{Bearer, Member, sign_in};
 use crate::domain::booking::{self, Standing};
 use crate::domain::waiver::Reason;
@@ -183,9 +184,10 @@ pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     if password::is_name(&verify_password, &username) {
         return Err(Failure::field("username", Text::new("field.username_own")));
     }
-    site.once(call, |tx| {
-        sign_in::check_same_password(tx, &proven, "verify_password")?;
-        members::update_profile(tx, member.id(), &username, &screen_name, &real_name, tunnel_id)?;
-        Ok(reply::done(call.say("done.saved")))
-    })
+    app::change(site, member, call.mail_language(), |cx| {
+        sign_in::check_same_password(cx.tx, &proven, "verify_password")?;
+        let names = Names { username: &username, screen_name: &screen_name, real_name: &real_name, tunnel_id };
+        own_profile::edit(cx, &names)
+    })?;
+    Ok(reply::done(call.say("done.saved")))
 }

@@ -1,8 +1,8 @@
 //! Changing the e-mail address or telephone number, by a passcode that is sent to the new one.
 
+use crate::app::{self, own_profile};
 use crate::auth::message_quota::Cause;
 use crate::auth::passcode::{self, Target, Use};
-use crate::auth::security_event;
 use crate::auth::{Member, limits};
 use crate::domain::{country, phone};
 use crate::http::Answer;
@@ -14,9 +14,9 @@ use crate::http::fields::Fields;
 use crate::http::reply::{self, Done};
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::{members, tunnels};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// The new address: `email`, or `country` (its calling code) and `phone`.
@@ -62,6 +62,13 @@ crate::body! {
     }
 }
 
+/// What the proof of a new address came to.
+#[derive(Serialize, Deserialize)]
+enum Outcome {
+    Saved,
+    WrongPasscode,
+}
+
 /// The fields of a body with a new address. Requires the e-mail address, unless only a telephone number is given.
 fn address_fields(call: &Call) -> Result<Fields, Failure> {
     let mut fields = call.fields()?;
@@ -100,20 +107,22 @@ impl TryFrom<NewAddressFields> for NewAddress {
 pub(crate) fn send(site: &Site, call: &Call, member: &Member) -> Answer {
     let PasscodeRequest { place } = call.parse_body_from(address_fields(call)?).finish()?;
     let place = NewAddress::try_from(place)?;
-    check_phone(site, member, &place)?;
-    member.check_proven(site.now())?;
-    limits::MESSAGE_REQUESTS.take(site, call.network())?;
-    site.once(call, |tx| {
-        let target = Target {
-            member_id: member.id(),
-            channel: place.channel,
-            address: &place.address,
-            language: call.mail_language(),
-            cause: Cause::Authenticated,
-        };
-        passcode::send_or_refuse(site, tx, place.usage, &target)?;
-        Ok(reply::done(call.say("passcode.sent")))
-    })
+    app::once(site, call, || {
+        check_phone(site, member, &place)?;
+        member.check_proven(site.now())?;
+        limits::MESSAGE_REQUESTS.take(site, call.network())?;
+        app::change_once(site, call, member, |cx| {
+            let target = Target {
+                member_id: member.id(),
+                channel: place.channel,
+                address: &place.address,
+                language: cx.language,
+                cause: Cause::Authenticated,
+            };
+            passcode::send_or_refuse(site, cx.tx, place.usage, &target)
+        })
+    })?;
+    Ok(reply::done(call.say("passcode.sent")))
 }
 
 /// Checks that the site sends short messages to this number. The site pays for them, so they go only to the countries in the
@@ -139,39 +148,18 @@ fn check_phone(site: &Site, member: &Member, place: &NewAddress) -> Result<(), F
 pub(crate) fn verify(site: &Site, call: &Call, member: &Member) -> Answer {
     let PasscodeProof { place, passcode } = call.parse_body_from(address_fields(call)?).finish()?;
     let place = NewAddress::try_from(place)?;
-    member.check_proven(site.now())?;
-    site.once(call, |tx| {
-        let went_to = passcode::take_sent_to(site, tx, member.id(), place.usage, &passcode, &place.address)?;
-        let Some(address) = went_to else {
-            return Ok(reply::ok(&Done { status: false, message: call.say("passcode.wrong") }));
-        };
-        // In the spelling that the passcode was sent to.
-        set_address(site, call, tx, member.id(), &NewAddress { address, ..place })?;
-        Ok(reply::done(call.say("done.saved")))
+    let outcome = app::once(site, call, || {
+        member.check_proven(site.now())?;
+        app::change_once(site, call, member, |cx| {
+            let went_to = passcode::take_sent_to(site, cx.tx, member.id(), place.usage, &passcode, &place.address)?;
+            let Some(address) = went_to else { return Ok(Outcome::WrongPasscode) };
+            // In the spelling that the passcode was sent to.
+            own_profile::set_address(cx, place.channel, &address)?;
+            Ok(Outcome::Saved)
+        })
+    })?;
+    Ok(match outcome {
+        Outcome::Saved => reply::done(call.say("done.saved")),
+        Outcome::WrongPasscode => reply::ok(&Done { status: false, message: call.say("passcode.wrong") }),
     })
-}
-
-fn set_address(site: &Site, call: &Call, tx: &Write, member_id: i64, place: &NewAddress) -> Result<(), Failure> {
-    let before = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
-    let old = match place.channel {
-        Channel::Email => {
-            members::set_email(tx, member_id, &place.address)?;
-            &before.email
-        }
-        Channel::Sms => {
-            members::set_phone(tx, member_id, &place.address)?;
-            &before.phone
-        }
-    };
-    if old.eq_ignore_ascii_case(&place.address) {
-        return Ok(());
-    }
-    security_event::record_address_change(
-        site,
-        tx,
-        &before,
-        place.channel,
-        call.mail_language(),
-        &call.actor(member_id),
-    )
 }

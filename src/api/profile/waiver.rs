@@ -187,11 +187,9 @@ pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     let waits_for_staff = signing.flyers.iter().any(|flyer| flyer.answers.contains('y'));
     // The actor is a plain member even for staff, who sign for others only at the desk.
     let actor = RankedActor::account(member.id(), Role::Member, member.actor());
-    app::change_once(site, call, actor, |cx| {
-        let signature_ids = waivers::sign(cx, &signing)?;
-        let message = call.say(if waits_for_staff { "waiver.staff_next" } else { "waiver.done" });
-        Ok(reply::created(&SignedReply { status: true, message, signature_ids, waits_for_staff }))
-    })
+    let signature_ids = app::change_once(site, call, actor, |cx| waivers::sign(cx, &signing))?;
+    let message = call.say(if waits_for_staff { "waiver.staff_next" } else { "waiver.done" });
+    Ok(reply::created(&SignedReply { status: true, message, signature_ids, waits_for_staff }))
 }
 
 fn check_required(site: &Site) -> Result<(), Failure> {

@@ -6,8 +6,8 @@ mod request;
 
 pub(crate) use request::AccountAccess;
 
-use super::RankedActor;
 use super::credentials::{self, KeptCredentials};
+use super::{RankedActor, change_once};
 use crate::auth::limits;
 use crate::auth::message_quota::Cause;
 use crate::auth::passcode::{self, Asker, Target, Use};
@@ -16,7 +16,6 @@ use crate::domain::email;
 use crate::domain::password::Owner;
 use crate::domain::unicode::nfc;
 use crate::domain::{password, questions};
-use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -26,6 +25,8 @@ use crate::store::Write;
 use crate::store::tables::members::{self, Account, Profile};
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::security_answers;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 
 /// The least number of questions that any name is asked.
@@ -52,7 +53,7 @@ struct Proof {
 }
 
 /// The outcome of a recovery, as the caller learns it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Outcome {
     /// A passcode was sent, if the account can be recovered.
     Sent,
@@ -111,37 +112,37 @@ fn add_made_up(site: &Site, name: &str, own: Vec<i64>) -> Vec<i64> {
     all
 }
 
-/// Sends a passcode, or sets the new password. `render` makes the reply for an outcome; the reply is stored with the
-/// effect for a repeated `Idempotency-Key`. 422 for a password that is too weak; 429 above the hourly limit of the caller's
+/// Sends a passcode, or sets the new password. 422 for a password that is too weak; 429 above the hourly limit of the caller's
 /// network, for which a proof counts once more for each answer that is hashed.
-pub(crate) fn carry_out(site: &Site, call: &Call, recovery: &Recovery, render: &dyn Fn(Outcome) -> Answer) -> Answer {
+pub(crate) fn carry_out(site: &Site, call: &Call, recovery: &Recovery) -> Result<Outcome, Failure> {
     let account = site.store.read(|tx| Ok(members::find_certain_account(tx, &recovery.username)?))?;
     match &recovery.proof {
         None => {
-            let sent = || render(Outcome::Sent);
             let usage = Use::RecoverPassword;
-            send_passcode(site, call, &recovery.username, account.as_ref(), recovery.channel, usage, &sent)
+            let sent = Outcome::Sent;
+            send_passcode(site, call, &recovery.username, account.as_ref(), recovery.channel, usage, sent)
         }
         Some(proof) => {
             check_rate_of_proofs(site, call)?;
-            set_password(site, call, &recovery.username, account, proof, render)
+            set_password(site, call, &recovery.username, account, proof)
         }
     }
 }
 
 /// Sends a passcode to the confirmed address or number of a known account. An unknown name costs the same work and gets
 /// the same answer, so that neither time nor text distinguishes the two.
-pub(crate) fn send_passcode(
+pub(crate) fn send_passcode<O: Serialize + DeserializeOwned>(
     site: &Site,
     call: &Call,
     name: &str,
     account: Option<&Account>,
     channel: Channel,
     usage: Use,
-    sent: &dyn Fn() -> Answer,
-) -> Answer {
+    sent: O,
+) -> Result<O, Failure> {
     limits::MESSAGE_REQUESTS.take(site, call.network())?;
-    site.once(call, |tx| {
+    change_once(site, call, RankedActor::stranger(call), |cx| {
+        let tx = cx.tx;
         let asker = Asker::of(site, call, tx, account.map_or(NO_MEMBER_ID, |account| account.member_id))?;
         passcode::count_request(site, tx, name, &asker)?;
         let account = account.filter(|account| !account.banned && may_recover(site, account, channel));
@@ -150,7 +151,7 @@ pub(crate) fn send_passcode(
             let any = members::find_first(tx)?.unwrap_or(NO_MEMBER_ID);
             imitate_send(site, tx, call, asker.cause, any, channel, usage)?;
         }
-        sent()
+        Ok(sent)
     })
 }
 
@@ -207,13 +208,12 @@ fn set_password(
     name: &str,
     account: Option<Account>,
     proof: &Proof,
-    render: &dyn Fn(Outcome) -> Answer,
-) -> Answer {
+) -> Result<Outcome, Failure> {
     // The form of a password is checked fast and reveals nothing, so a delayed sign-in gets this answer too.
     password::check_form(&proof.password, &stranger(name, &site.name()?))
         .map_err(|text| Failure::field("password", text))?;
     let Attempt::For(accounts) = sign_in::admit(site, call, name, account.into_iter().collect())? else {
-        return render(Outcome::Wrong);
+        return Ok(Outcome::Wrong);
     };
     let account = accounts.first();
     let strength = judge_strength(site, name, account, &proof.password)?;
@@ -223,9 +223,10 @@ fn set_password(
     let answered = answers_are_right(site, name, account, &proof.answers)?;
     let password_hash = site.hash(&proof.password);
     let recovered = Cell::new(None);
-    let answer = site.once(call, |tx| {
+    let outcome = change_once(site, call, RankedActor::stranger(call), |cx| {
+        let tx = cx.tx;
         let Attempt::For(accounts) = sign_in::admit_within(site, call, tx, name, accounts)? else {
-            return render(Outcome::Wrong);
+            return Ok(Outcome::Wrong);
         };
         let account = accounts.first();
         if let Some(account) = account.filter(|account| !account.banned && answered) {
@@ -238,19 +239,19 @@ fn set_password(
                 let cx = actor.change(site, tx, call.mail_language());
                 credentials::reset_password(&cx, &cx.own()?, &password_hash, &proof.kept)?;
                 recovered.set(Some(account.member_id));
-                return render(Outcome::Done);
+                return Ok(Outcome::Done);
             }
         } else if let Some(account) = account {
             // Wrong answers spend a try of the passcode, whether or not the passcode was right.
             passcode::spend_try(tx, account.member_id, Use::RecoverPassword)?;
         }
         sign_in::record_failure(site, call, tx, name, &accounts)?;
-        render(Outcome::Wrong)
+        Ok(Outcome::Wrong)
     })?;
     if let Some(member_id) = recovered.get() {
         renew_answers(site, member_id, &proof.answers)?;
     }
-    Ok(answer)
+    Ok(outcome)
 }
 
 /// Spends a passcode. True if the passcode is right and its address or number is still the member's: a mailbox that the

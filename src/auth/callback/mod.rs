@@ -33,7 +33,8 @@ pub(crate) fn admit(site: &Site, call: &Call, callback: &Callback) -> Answer {
             let request = deletion::admit(site, call)?;
             call.principal.set(PrincipalId::Sender("social"));
             limits::count_change(site, call)?;
-            idempotency::run(site, call, call.principal.get(), || operation(site, call, &request))
+            idempotency::identify(site, call, call.principal.get())?;
+            operation(site, call, &request)
         }
         Callback::Mail(operation) => {
             let events = mail::admit(site, call)?;
@@ -43,12 +44,14 @@ pub(crate) fn admit(site: &Site, call: &Call, callback: &Callback) -> Answer {
             }
             call.principal.set(PrincipalId::Sender("mail"));
             limits::count_change(site, call)?;
-            idempotency::run(site, call, call.principal.get(), || operation(site, call, &events))
+            idempotency::identify(site, call, call.principal.get())?;
+            operation(site, call, &events)
         }
         Callback::Payment(operation) => {
             let caller = payment::admit(site, call)?;
             limits::count_change(site, call)?;
-            idempotency::run(site, call, call.principal.get(), || operation(site, call, &caller))
+            idempotency::identify(site, call, call.principal.get())?;
+            operation(site, call, &caller)
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The replies to requests with an `Idempotency-Key`, written in the transaction of the effect; and the numbers of forms
-//! that were sent, without a reply.
+//! The outcomes of requests with an `Idempotency-Key`, written in the transaction of the effect; and the numbers of forms
+//! that were sent, without an outcome.
 
 use crate::keys::columns;
 use crate::store::personal::{HASH, Mention, Table, mentioned, not_personal};
@@ -22,31 +22,31 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
 const KEPT_SECONDS: i64 = 24 * 3600;
 
 row! {
-    /// The reply to a first request.
-    pub(crate) struct StoredReply {
+    /// The outcome of a first request.
+    pub(crate) struct StoredOutcome {
         pub body_digest: [u8; 32],
-        /// The reply, sealed.
+        /// The outcome as JSON, sealed; empty where it is void, and for a form.
         pub answer: Vec<u8>,
-        /// SHA-256 of the token that the reply contains, if any.
+        /// SHA-256 of the token that the outcome contains, if any.
         pub token_hash: Option<[u8; 32]>,
-        /// The booking that the reply is about, if any.
+        /// The booking that the outcome is about, if any.
         pub booking_id: Option<i64>,
     }
 }
 
-pub(crate) fn find(tx: &Read, replay_key: &[u8; 32], now: i64) -> Result<Option<StoredReply>> {
-    let sql = sql!("SELECT ", StoredReply::COLUMNS, " FROM replays WHERE replay_key = ?1 AND answered_at > ?2");
+pub(crate) fn find(tx: &Read, replay_key: &[u8; 32], now: i64) -> Result<Option<StoredOutcome>> {
+    let sql = sql!("SELECT ", StoredOutcome::COLUMNS, " FROM replays WHERE replay_key = ?1 AND answered_at > ?2");
     tx.find(sql, (&replay_key[..], now - KEPT_SECONDS))
 }
 
-pub(crate) fn insert(tx: &Write, replay_key: &[u8; 32], kept: &StoredReply) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, replay_key: &[u8; 32], kept: &StoredOutcome) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO replays" {
         replay_key: &replay_key[..], body_digest: &kept.body_digest[..], answer: kept.answer,
         answered_at: tx.now(), token_hash: kept.token_hash.as_ref().map(|hash| &hash[..]), booking_id: kept.booking_id,
     })
 }
 
-/// Voids the stored replies about a booking: a repeated request is judged anew, and its key stays with its body.
+/// Voids the stored outcomes about a booking: a repeated request is judged anew, and its key stays with its body.
 pub(crate) fn void_about_booking(tx: &Write, booking_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE replays SET answer = x'', token_hash = NULL WHERE booking_id = ?1"), [booking_id])
 }

@@ -20,6 +20,11 @@ const TICKET_CHARS_MAX: usize = 200;
 /// valid for one booking at one kiosk. The time is clamped between the ticket's issue and now. A refusal
 /// of what the kiosk had told the guest is `noted` waits for the desk; otherwise the guest is still there, and reads the reason.
 pub(crate) fn check_in(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
+    app::once(site, call, || carry_out(site, call, kiosk))?;
+    Ok(reply::done(call.say("kiosk.done_arrived")))
+}
+
+fn carry_out(site: &Site, call: &Call, kiosk: &Kiosk) -> Result<(), Failure> {
     let (ticket, at, is_noted) = read_form(call, |form| {
         let ticket = form.required("ticket", fields::line(TICKET_CHARS_MAX));
         (ticket, form.required("at", fields::moment), form.line("noted", 5) == "yes")
@@ -28,15 +33,14 @@ pub(crate) fn check_in(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let ticket = ticket.ok_or_else(late)?;
     let guest = RankedActor::account(ticket.member_id, Role::Member, &call.actor(ticket.member_id));
     let at = at.clamp(ticket.issued_at, site.now().max(ticket.issued_at));
-    let answer = match ticket.is_over {
+    let arrived = match ticket.is_over {
         true => Err(late()),
         false => app::change_once(site, call, guest.clone(), |cx| {
-            _ = app::bookings::check_in_at(cx, ticket.booking_id, at)?;
-            Ok(reply::done(call.say("kiosk.done_arrived")))
+            app::bookings::check_in_at(cx, ticket.booking_id, at).map(|_| ())
         }),
     };
     // A kiosk that was too fast sends the check-in again.
-    if let Err(failure) = &answer
+    if let Err(failure) = &arrived
         && is_noted
         && failure.status().is_client_error()
         && failure.status() != StatusCode::TOO_MANY_REQUESTS
@@ -45,7 +49,7 @@ pub(crate) fn check_in(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
             app::bookings::note_refused_check_in(cx, ticket.booking_id, at, failure)
         })?;
     }
-    answer
+    arrived
 }
 
 fn late() -> Failure {

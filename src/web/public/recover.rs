@@ -7,12 +7,9 @@ use crate::domain::questions;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::fields;
-use crate::http::reply;
 use crate::site::Site;
 use crate::web::{form, form_status, read_form, refused_form};
 use askama::Template;
-use http::StatusCode;
-use std::cell::Cell;
 
 #[derive(Template)]
 #[template(path = "public/recover.html", config = "assets/templates/askama.toml")]
@@ -56,8 +53,8 @@ pub(crate) fn send(site: &Site, call: &Call) -> Answer {
             return set_page(site, call, &username, false, None);
         }
         let request = Recovery::read(site, form.0)?;
-        let next = set_page(site, call, &request.username, true, None)?;
-        recovery::carry_out(site, call, &request, &|_| Ok(next.again()))
+        recovery::carry_out(site, call, &request)?;
+        set_page(site, call, &request.username, true, None)
     });
     sent.or_else(|failure| refused_form(failure, call, |problem| first_page(site, call, username, Some(problem))))
 }
@@ -69,15 +66,9 @@ pub(crate) fn set(site: &Site, call: &Call) -> Answer {
     if let Err(failure) = recovery::check_rate(site, call) {
         return refused_form(failure, call, again);
     }
-    // The page is rendered after the commit: a page reads, and nothing is read while the writer is locked.
-    let outcome = Cell::new(Outcome::Wrong);
-    let carried_out = recovery::carry_out(site, call, &request, &|reached| {
-        outcome.set(reached);
-        Ok(reply::text(StatusCode::OK, ""))
-    });
-    match carried_out {
-        Ok(_) if outcome.get() == Outcome::Done => message_page(site, call, "recover.title", "good", "recovery.done"),
-        Ok(_) => again(call.say("recovery.wrong")),
+    match recovery::carry_out(site, call, &request) {
+        Ok(Outcome::Done) => message_page(site, call, "recover.title", "good", "recovery.done"),
+        Ok(Outcome::Sent | Outcome::Wrong) => again(call.say("recovery.wrong")),
         Err(failure) => refused_form(failure, call, again),
     }
 }

@@ -160,7 +160,8 @@ impl Cast {
         self.post(&format!("{card}/edit"), &edited);
         self.sign(&self.person, "1990-01-01", "self");
         let partner = &self.world.partner;
-        self.look(&partner.post("/external/partner-metrics/op", json!({ "email": ADDRESS })));
+        let record = partner.ask(Method::POST, "/external/partner-metrics/op").header("idempotency-key", "once");
+        self.look(&record.json(&json!({ "email": ADDRESS })).send());
         site.booking_token(partner, &self.anew());
         let contact = json!({ "name": NAME, "email": ADDRESS, "country": "CH", "enquiry": NAME, "message": text });
         self.look(&site.stranger().post("/public/contact", contact));
@@ -291,7 +292,7 @@ impl Cast {
         self.post(&format!("/desk/bookings/{booking}/cancel"), &[]);
     }
 
-    /// What servers say of the person, and answers that are kept for a repeat.
+    /// What servers say of the person.
     fn be_answered(&self) {
         let (site, text) = (&self.world.site, self.about());
         let now = site.now();
@@ -301,9 +302,7 @@ impl Cast {
         let payment = json!({ "id": "pi_9", "object": "payment_intent", "amount": 3000, "currency": "chf", "receipt_email": ADDRESS });
         let event = json!({ "id": "evt_9", "object": "event", "type": "payment_intent.succeeded", "created": now, "data": { "object": payment } });
         self.look(&site.processor().post("/payment-webhook", event));
-        let path = format!("/desk/members/{}/pin", self.person.id);
-        let reply = self.admin.post_from(&path, &[], &[("origin", &self.admin.origin), ("idempotency-key", "once")]);
-        self.look(&reply);
+        self.look(&self.admin.post(&format!("/desk/members/{}/pin", self.person.id), &[]));
         let message = site.queue_mail("aunt@example.org");
         site.change(|tx| {
             outbox::set_dead(tx, message, &format!("550 {text}"))?;

@@ -72,12 +72,12 @@ pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     };
     let (instructor_id, comment) = (body.instructor, body.comments_instructor.unwrap_or_default());
     let holder_id = body.member_id.unwrap_or(member.id());
-    app::change_once(site, call, member, |cx| {
-        let (entry_id, status) = if recorded {
+    let (entry_id, status) = app::change_once(site, call, member, |cx| {
+        Ok(if recorded {
             (requests::record_seen(cx, holder_id, &request, instructor_id, &comment)?, Status::Open)
         } else {
             (requests::ask(cx, &request, instructor_id)?, Status::Pending)
-        };
-        Ok(reply::created(&WrittenReply::new(call.say("done.saved"), entry_id, status)))
-    })
+        })
+    })?;
+    Ok(reply::created(&WrittenReply::new(call.say("done.saved"), entry_id, status)))
 }

@@ -6,7 +6,7 @@ use crate::api::logbook::time::check_number;
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::edit::Patch;
 use crate::app::logbook::rules::{self, PartialRequest};
-use crate::app::{self, RankedActor, logbook};
+use crate::app::{self, Change, RankedActor, logbook};
 use crate::auth::Member;
 use crate::domain::entry::{self, Status};
 use crate::http::Answer;
@@ -94,10 +94,9 @@ pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
         status: body.status,
         version: body.version,
     };
-    app::change_once(site, call, member, |cx| {
-        let to = logbook::edit::edit(cx, entry_id, &patch)?;
-        Ok(reply::ok(&WrittenReply::new(call.say("done.saved"), entry_id, to)))
-    })
+    let edit = |cx: &Change| logbook::edit::edit(cx, entry_id, &patch);
+    let status = app::change(site, member, call.mail_language(), edit)?;
+    Ok(reply::ok(&WrittenReply::new(call.say("done.saved"), entry_id, status)))
 }
 
 /// Adds the problems of the new values, for callers who may request a signature with them.

@@ -141,6 +141,19 @@ macro_rules! named {
             }
         }
 
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
+                let name = <String as serde::Deserialize>::deserialize(from)?;
+                $name::parse(&name).ok_or_else(|| serde::de::Error::unknown_variant(&name, &[$($text),+]))
+            }
+        }
+
         kept_by_name!($name);
     };
 }

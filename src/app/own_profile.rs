@@ -1,0 +1,43 @@
+//! What members change in their own profile.
+
+use super::Change;
+use crate::auth::security_event;
+use crate::http::failure::Failure;
+use crate::store::tables::members;
+use crate::store::tables::outbox::Channel;
+
+/// The names and the home tunnel of a profile.
+pub(crate) struct Names<'a> {
+    pub username: &'a str,
+    pub screen_name: &'a str,
+    pub real_name: &'a str,
+    pub tunnel_id: i64,
+}
+
+/// Sets the actor's names and home tunnel. 409 where another member has the username.
+pub(crate) fn edit(cx: &Change, names: &Names) -> Result<(), Failure> {
+    let member_id = cx.own()?.member_id;
+    members::update_profile(cx.tx, member_id, names.username, names.screen_name, names.real_name, names.tunnel_id)?;
+    Ok(())
+}
+
+/// Takes over an address or number of the actor that a passcode has proven. Where it is another than before, the change is
+/// audited, and the old address is told.
+pub(crate) fn set_address(cx: &Change, channel: Channel, address: &str) -> Result<(), Failure> {
+    let member_id = cx.own()?.member_id;
+    let before = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
+    let old = match channel {
+        Channel::Email => {
+            members::set_email(cx.tx, member_id, address)?;
+            &before.email
+        }
+        Channel::Sms => {
+            members::set_phone(cx.tx, member_id, address)?;
+            &before.phone
+        }
+    };
+    if old.eq_ignore_ascii_case(address) {
+        return Ok(());
+    }
+    security_event::record_address_change(cx.site, cx.tx, &before, channel, cx.language, cx.actor)
+}
