@@ -28,8 +28,8 @@ fn the_first_booking_works_when_its_lines_are_typed() {
     let mut bash = Command::new("bash").arg("-e").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut typed, mut shown) = (bash.stdin.take().unwrap(), BufReader::new(bash.stdout.take().unwrap()));
     let lines = sample(&site, "first-booking-member");
-    let (client_id, secret) = (partner.client_id(), partner.secret());
-    writeln!(typed, "client_id={client_id}; secret={secret}\n{lines}\necho \"confirm $name\"").unwrap();
+    let filled = lines.replacen('…', partner.client_id(), 1).replacen('…', partner.secret(), 1);
+    writeln!(typed, "{filled}\necho \"confirm $name\"").unwrap();
     typed.flush().unwrap();
     let name =
         shown.by_ref().lines().map(Result::unwrap).find_map(|line| Some(line.strip_prefix("confirm ")?.to_owned()));
@@ -44,6 +44,18 @@ fn the_first_booking_works_when_its_lines_are_typed() {
     let ended = "SELECT ended_as FROM bookings";
     assert_eq!(site.change(|tx| Ok(tx.list::<Option<String>>(ended, [])?)), [Some("cancelled".to_owned())], "{rest}");
     assert!(rest.contains("\"status\":true") && rest.contains("\"ended\":\"cancelled\""), "{rest}");
+}
+
+/// A line that is not indented begins a command, and a line has one command.
+#[test]
+fn the_first_booking_takes_at_most_twelve_commands() {
+    let site = Site::open();
+    let typed = ["first-booking-member", "first-booking-book"].map(|name| sample(&site, name)).join("\n");
+    let commands: Vec<&str> = typed.lines().filter(|line| !line.starts_with(' ')).collect();
+    assert!((8..=12).contains(&commands.len()), "{} commands: {commands:#?}", commands.len());
+    for command in commands {
+        assert!(command.contains("() {") || !command.contains("; "), "several commands: {command}");
+    }
 }
 
 #[test]
