@@ -1,6 +1,7 @@
-//! Puts the git revision into the binary, for `--version`, and the number of the latest migration. Without git, and unless
-//! `TUNNELDESK_REVISION` says it, the revision is unknown and the build goes on.
+//! Puts the git revision into the binary, for `--version`, and of the migrations the number of the latest and the checksum of
+//! the first. Without git, and unless `TUNNELDESK_REVISION` says it, the revision is unknown and the build goes on.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::process::Command;
 
 fn main() {
@@ -15,16 +16,33 @@ fn main() {
     // Cargo hands it on to what `cargo run` starts, where a name like a setting's would be refused as an unknown one.
     println!("cargo:rustc-env=BUILD_REVISION={revision}");
     println!("cargo:rerun-if-changed={MIGRATIONS}");
-    println!("cargo:rustc-env=LATEST_SCHEMA={}", latest_schema());
+    let migrations = migrations();
+    let (latest, _, _) = migrations.last().expect("there are migrations");
+    println!("cargo:rustc-env=LATEST_SCHEMA={latest}");
+    println!("cargo:rustc-env=FIRST_MIGRATION_CHECKSUM={}", checksum(&migrations[0]));
 }
 
 const MIGRATIONS: &str = "sql/migrations";
 
-/// The number of the migration that runs last: 12 of `V0012__name.sql`.
-fn latest_schema() -> i64 {
+/// The number, the name and the text of each migration, in their order: 12 and `name` of `V0012__name.sql`.
+fn migrations() -> Vec<(i32, String, String)> {
     let files = std::fs::read_dir(MIGRATIONS).expect("the migrations can be listed").flatten();
-    let number = |name: &str| name.strip_prefix('V')?.split("__").next()?.parse().ok();
-    files.filter_map(|file| number(file.file_name().to_str()?)).max().expect("there are migrations")
+    let migration = |file: std::fs::DirEntry| {
+        let name = file.file_name().into_string().ok()?;
+        let (number, name) = name.strip_prefix('V')?.strip_suffix(".sql")?.split_once("__")?;
+        let sql = std::fs::read_to_string(file.path()).expect("a migration can be read");
+        Some((number.parse().ok()?, name.to_owned(), sql))
+    };
+    let mut migrations: Vec<_> = files.filter_map(migration).collect();
+    migrations.sort();
+    migrations
+}
+
+/// The checksum by which the migration library knows a migration; a test compares the two.
+fn checksum((number, name, sql): &(i32, String, String)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (name, number, sql).hash(&mut hasher);
+    hasher.finish()
 }
 
 fn git(args: &[&str]) -> Option<String> {

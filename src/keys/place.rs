@@ -80,11 +80,6 @@ impl SealedColumn {
         debug_assert_eq!(parts, self.row.len(), "a place in {} names its row", self.table);
         Place { purpose: self.purpose, bytes }
     }
-
-    /// The place that every value had before values were bound to their rows.
-    pub(crate) fn anywhere(&self) -> Place {
-        Place { purpose: self.purpose, bytes: Vec::new() }
-    }
 }
 
 impl Place {

@@ -11,7 +11,6 @@ fn sealed_values_open_with_their_key_and_purpose_only() {
     for other in [
         columns::PARTNER_SECRET.at([4.into(), 1.into()]),
         columns::PARTNER_SECRET.at([3.into(), 2.into()]),
-        columns::PARTNER_SECRET.anywhere(),
         columns::SECOND_FACTOR.at([3.into()]),
         columns::PENDING_FACTOR.at([3.into()]),
     ] {

@@ -1,7 +1,7 @@
 //! The life cycle of a site: created, opened, upgraded where its database is older, and closed.
 
 use super::backup::upgrade::{self, Upgraded};
-use super::backup::{Progress, restore, rollback};
+use super::backup::{Progress, restore};
 use super::{audit_end, levels, rotation};
 use crate::clock::{Clock, Jump};
 use crate::config::Config;
@@ -10,20 +10,14 @@ use crate::keys::{Keys, columns, hex, random};
 use crate::ops::erasure;
 use crate::site::Site;
 use crate::store::engine::alarm;
-use crate::store::engine::data_dir::{self, DataDir};
+use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::migrate::{self, Older};
 use crate::store::engine::{hot_journal, integrity};
-use crate::store::queries::{sealed, settle};
 use crate::store::tables::{audit, tunnels};
-use crate::store::{Condition, Store, Write};
+use crate::store::{Condition, Store};
 
 /// The text that is sealed in every database, to check that the key file belongs to it.
 const KEY_CHECK: &[u8] = b"this is the key";
-
-/// The schema from which on values are bound to their rows.
-const BOUND_SINCE: i64 = 54;
-/// The schema from which on what ends on a day ends with it, and names have one form.
-const SETTLED_SINCE: i64 = 56;
 
 /// A lost log covers less time than this.
 const LOST_SECONDS_MAX: i64 = 86_400;
@@ -107,9 +101,8 @@ impl Site {
         };
         rotation::fitting(data_dir, Keys::open(&data_dir.key())?, &older.key_check)?;
         clock.remember(older.clock_high_water);
-        let upgraded = upgrade::run(data_dir, &older, &clock, &finishing(data_dir), progress)?;
+        let upgraded = upgrade::run(data_dir, &older, &clock, progress)?;
         let site = Site::open_current(data_dir, config, clock, Keys::open(&data_dir.key())?)?;
-        rollback::record_late(&site, &upgraded)?;
         site.erase_again(progress);
         Ok((site, Some(upgraded)))
     }
@@ -137,9 +130,8 @@ impl Site {
         integrity::recover(&data_dir.database())?;
         if let Some(older) = migrate::older(data_dir)? {
             rotation::fitting(data_dir, Keys::open(&data_dir.key())?, &older.key_check)?;
-            migrate::upgrade(data_dir, &finishing(data_dir))?;
+            migrate::upgrade(data_dir)?;
         }
-        // The upgrade may have added a key to the file.
         Site::open_current(data_dir, config, clock, Keys::open(&data_dir.key())?)
     }
 
@@ -198,51 +190,14 @@ impl Site {
     }
 }
 
-/// What an upgrade does in the rows of a file of an earlier schema.
-fn finishing(data_dir: &DataDir) -> impl Fn(&Write, i64) -> Result<(), String> {
-    |tx, before| {
-        if before < BOUND_SINCE {
-            bind(data_dir, tx)?;
-        }
-        if before < SETTLED_SINCE {
-            settle::settle_all(tx).map_err(|e| format!("its days and names cannot be settled: {e}"))?;
-        }
-        Ok(())
-    }
-}
-
-/// Binds the values of a file from before they were bound to their rows. The key file gets the key that binds them, where it
-/// has none.
-fn bind(data_dir: &DataDir, tx: &Write) -> Result<(), String> {
-    // A restore and a rollback move that file away: this database was set back by hand, to have what is in it bound anew.
-    let end = data_dir::audit_end(data_dir.dir());
-    if end.exists() {
-        return Err(format!(
-            "its secrets are not bound to their rows, and {} is from a version that binds them: `tunneldesk restore` \
-             brings a backup back; remove that file if you put an older database beside it yourself",
-            end.display()
-        ));
-    }
-    let failed = |e| format!("its secrets cannot be bound to their rows: {e}");
-    let keys = Keys::open(&data_dir.key())?;
-    let keys = match keys.chain_key() {
-        Some(_) => keys,
-        None => {
-            let head = audit::head(tx).map_err(failed)?;
-            rotation::begin_chain(data_dir, keys, Some(head).filter(|head| head.seq > 0))?
-        }
-    };
-    sealed::bind_all(&tx.with_key(keys.chain_key()), &keys).map_err(failed)
-}
-
 /// The error for the database of an earlier version, in one line.
 fn refusal(data_dir: &DataDir, older: &Older) -> String {
-    let version = if older.version.is_empty() { String::new() } else { format!(", tunneldesk {}", older.version) };
     format!(
-        "{} is of an earlier version (schema {}{version}), and was left as it is: `tunneldesk upgrade` makes a backup and \
+        "{} is of an earlier version (schema {}, tunneldesk {}), and was left as it is: `tunneldesk upgrade` makes a backup and \
          upgrades it, as the next `tunneldesk serve` does; to stay with the earlier version, run that one",
         data_dir.database().display(),
-        older.schema
+        older.schema,
+        older.version
     )
 }
 

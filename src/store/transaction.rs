@@ -129,16 +129,12 @@ impl<'c> Read<'c> {
 
 impl<'c> Write<'c> {
     /// The write transaction of a connection as in [`Read::on`].
+    #[cfg(test)]
     pub(crate) fn on(conn: &'c Connection, now: i64) -> Write<'c> {
         Write::keyed(conn, now, None)
     }
 
-    /// The same transaction with the key that binds values to their rows.
-    pub(crate) fn with_key<'k>(&'k self, chain_key: Option<&'k ChainKey>) -> Write<'k> {
-        Write::keyed(self.conn, self.now, chain_key)
-    }
-
-    /// As [`Write::on`], with the key that binds values to their rows.
+    /// The write transaction of a connection, with the key that binds values to their rows.
     pub(super) fn keyed(conn: &'c Connection, now: i64, chain_key: Option<&'c ChainKey>) -> Write<'c> {
         Write { read: Read { chain_key, ..Read::on(conn) }, now, queued: Cell::new(false) }
     }

@@ -12,7 +12,7 @@ import urllib.request
 from manager import Manager
 from room import Room, enter_own_network, step
 
-ARCHIVE, OLDER, NEWER, DUMP = sys.argv[1:5]
+ARCHIVE, OLDER, NEWER, LATER = sys.argv[1:5]
 WATCHDOG_SECONDS = 1.5
 DATA = "/var/lib/tunneldesk"
 
@@ -25,23 +25,6 @@ def get(path, port=80):
 def owner_and_mode(path):
     found = os.stat(path)
     return found.st_uid, stat.S_IMODE(found.st_mode)
-
-
-def lay_older_site(room, uid):
-    """The file of a released schema in the place of the package's own."""
-    text = open(DUMP).read()
-    database, key = room.path(DATA + "/tunneldesk.sqlite"), room.path(DATA + "/site.key")
-    for name in (database, database + "-wal", database + "-shm", room.path(DATA + "/audit-end")):
-        if os.path.exists(name):
-            os.unlink(name)
-    file = sqlite3.connect(database)
-    file.executescript("PRAGMA foreign_keys = off;" + text)
-    file.close()
-    with open(key, "w") as made:
-        made.write(text.splitlines()[0].removeprefix("-- site.key ") + "\n")
-    for name in (database, key):
-        os.chown(name, uid, uid)
-        os.chmod(name, 0o600)
 
 
 def installed(room):
@@ -109,21 +92,27 @@ def starved(room, manager):
 
 
 def upgraded(room, manager, uid):
+    room.type("printf violet-anvil-harbour-93 | tunneldesk member add jane --email jane@example.com --confirmed --password-stdin")
     manager.stop()
-    lay_older_site(room, uid)
+    # A build for tests takes it for a migration of its own: the site is then one of an older version.
+    shutil.copy(LATER, room.path("/later.sql"))
+    os.chmod(room.path("/later.sql"), 0o644)
+    later = {"LATER_MIGRATION_FOR_TESTS": "/later.sql"}
+    manager.environment = manager.environment | later
+    as_later = " ".join(f"{name}={value}" for name, value in later.items())
     assert "refusing" not in room.type("dpkg -i /newer.deb 2>&1")
     assert room.type("cat /etc/tunneldesk/tunneldesk.toml").count("tunnel.example.org") >= 1, "the settings were lost"
     manager.start()
     heard = manager.wait_for("READY")
     steps = [said for said in heard if "EXTEND_TIMEOUT_USEC" in said]
     assert any("upgrading" in said["STATUS"] for said in steps), f"a long start does not say that it is none that hangs: {heard}"
-    members = json.loads(room.type("tunneldesk member list --json"))
-    assert [member["username"] for member in members] == ["mark", "sync", "jane"], members
+    members = json.loads(room.type(f"{as_later} tunneldesk member list --json"))
+    assert [member["username"] for member in members] == ["jane"], members
     backup = [name for name in os.listdir(room.path(DATA + "/backups")) if "-schema-" in name]
     assert len(backup) == 1, backup
     heard = manager.stop()
     assert any(said.get("STOPPING") == "1" for said in heard)
-    said = room.type("tunneldesk rollback")
+    said = room.type(f"{as_later} tunneldesk rollback")
     assert "replaced-1" in said, said
     for directory, _, files in os.walk(room.path(DATA)):
         for name in files:

@@ -288,9 +288,10 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
     let chain =
         start.as_mut().map(|start| origin(start, &data_dir::database(dir), source)).transpose().map_err(failed)?;
     let version = crate::VERSION.to_owned();
-    let audit = sound.audit.as_ref().map(AuditHead::of);
+    let audit = Some(AuditHead::of(&sound.audit));
     let encrypted = Default::default();
-    let (site_id, schema, rows, made_at, zone) = (sound.site_id, sound.schema, sound.rows, source.now, sound.zone);
+    let (site_id, schema, rows, made_at, zone) =
+        (sound.site_id, sound.schema, sound.rows, source.now, Some(sound.zone));
     let manifest = Manifest {
         version,
         site_id,

@@ -1,21 +1,18 @@
 //! Rollback of an upgrade: the verified backup from before it replaces the database, unchanged, for the version that wrote it.
 
 use super::backup_store::Backup;
-use super::upgrade::Upgraded;
 use super::{Progress, local_store, restore, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Subject};
-use crate::http::failure::Failure;
 use crate::keys::Keys;
 use crate::ops::lifecycle;
 use crate::ops::signature::{Signer, Trust};
-use crate::site::Site;
+use crate::store::Store;
 use crate::store::engine::copy::CheckSpeed;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::migrate;
 use crate::store::tables::audit;
-use crate::store::{Store, Write};
 use std::path::{Path, PathBuf};
 
 /// The outcome of [`run`].
@@ -68,8 +65,8 @@ pub(crate) fn run(
     Ok(RolledBack { backup, replaced, erased_and_back })
 }
 
-/// Adds the tombstones to the local backup store, for the next upgrade: the earlier version may know no erasures, and its
-/// database is not for this version to change. Returns how many of the erased members the backup has.
+/// Adds the tombstones to the local backup store, for the next upgrade: the earlier version's database is not for this version to
+/// change. Returns how many of the erased members the backup has.
 fn remember_erased(data_dir: &DataDir, backup: &Backup, config: &Config) -> Result<usize, String> {
     let gone = restore::erased_since(data_dir, backup, config, &Trust::of(data_dir.dir()))?;
     let backup_store = local_store(data_dir.dir());
@@ -99,42 +96,22 @@ fn unpack(trial_dir: &Path, backup: &Backup, actor: &Actor, progress: &mut Progr
     if !lifecycle::fits(&keys, &sound.key_check) {
         return Err(format!("the key in {} is not that of its file", backup.at));
     }
-    // A database from before there was an audit log takes no row, and stays as it was.
-    if sound.audit.is_some() {
-        record(&unpacked, &keys, backup, actor)?;
-    }
-    Ok(())
+    record(&unpacked, &keys, backup, actor)
 }
 
 /// Writes the audit row into the unpacked database before the swap, so that neither comes without the other. The row is
-/// hashed as the earlier version does it: with the key in the backup's own key file, and plain where there is none.
+/// hashed with the key in the backup's own key file.
 fn record(unpacked: &DataDir, keys: &Keys, backup: &Backup, actor: &Actor) -> Result<(), String> {
     let failed = |e: String| format!("{} takes no record: {e}", unpacked.database().display());
     let store = Store::open(&unpacked.database())?;
     store.set_chain_key(keys.chain_key());
     let (now, made_at) = (Clock::machine(backup.manifest.made_at).now(), backup.manifest.made_at);
-    let written = store.write(now, |tx| insert(tx, backup, actor, made_at));
+    let (whom, detail) = (Subject::Backup(backup.name()), Detail::none().number("made_at", made_at));
+    let written = store.write(now, |tx| {
+        audit::insert(tx, actor, "site.rolled_back", &whom, &detail)?;
+        restore::skip_history_numbers(tx, made_at)
+    });
     written.map_err(|e| failed(e.to_string()))?;
     store.release();
     store.truncate_wal().map_err(|e| failed(e.to_string()))
-}
-
-/// Writes the audit row, and skips history numbers that others may know.
-fn insert(tx: &Write, backup: &Backup, actor: &Actor, back_to: i64) -> Result<(), Failure> {
-    let (whom, detail) = (Subject::Backup(backup.name()), Detail::none().number("made_at", backup.manifest.made_at));
-    audit::insert_in_any_schema(tx, actor, "site.rolled_back", &whom, &detail)?;
-    restore::skip_history_numbers(tx, back_to)
-}
-
-/// Writes the audit row of a rollback at the next upgrade, where the database had no audit log before. Backups that have one
-/// show that it was rolled back.
-pub(crate) fn record_late(site: &Site, upgraded: &Upgraded) -> Result<(), String> {
-    if upgraded.backup.manifest.audit.is_some() {
-        return Ok(());
-    }
-    let backups = local_store(&site.config.data).list();
-    let had_log = |backup: &&Backup| backup.manifest.site_id == *site.site_id && backup.manifest.audit.is_some();
-    let Some(since) = backups.iter().filter(had_log).map(|backup| backup.manifest.made_at).min() else { return Ok(()) };
-    let written = site.store.write(site.now(), |tx| insert(tx, &upgraded.backup, &Actor::job("upgrade"), since));
-    written.map_err(|e| format!("the upgraded site takes no writes: {e}"))
 }

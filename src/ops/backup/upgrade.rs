@@ -1,14 +1,14 @@
 //! Upgrade of an older database: it is checked and backed up, then all migrations run in one transaction, which is committed
 //! when its outcome passes a check. An interrupted upgrade leaves the database all old or all new.
 
-use super::backup_store::{Backup, BackupStore};
+use super::backup_store::Backup;
 use super::manifest::Upgrade;
 use super::{BackupError, Progress, Source, add, backup_name, check_space, local_store, prune_exceptions};
 use crate::clock::Clock;
 use crate::store::Store;
 use crate::store::engine::copy::{self, CheckSpeed};
 use crate::store::engine::data_dir::DataDir;
-use crate::store::engine::migrate::{self, Finish, Older};
+use crate::store::engine::migrate::{self, Older};
 
 /// The backup, and the copy of the database that the migrations write.
 const COPIES: u64 = 2;
@@ -27,13 +27,12 @@ pub(crate) fn run(
     data_dir: &DataDir,
     older: &Older,
     clock: &Clock,
-    finish: Finish,
     progress: &mut Progress,
 ) -> Result<Upgraded, String> {
     let backup = back_up(data_dir, older, clock, progress)
         .map_err(|e| format!("the upgrade from schema {} was not begun, and nothing was changed: {e}", older.schema))?;
     progress("upgrading", 0, 1);
-    migrate::upgrade(data_dir, finish)?;
+    migrate::upgrade(data_dir)?;
     progress("upgrading", 1, 1);
     Ok(Upgraded { from: older.schema, backup })
 }
@@ -55,19 +54,10 @@ fn back_up(data_dir: &DataDir, older: &Older, clock: &Clock, progress: &mut Prog
     let backup_store = local_store(data_dir.dir());
     let lock = backup_store.lock_own()?;
     check_space(COPIES * source.bytes(), backup_store.dir())?;
-    let upgrade = Upgrade { from_version: version_of(&backup_store, older), to_schema: migrate::latest() };
+    let upgrade = Upgrade { from_version: older.version.clone(), to_schema: migrate::latest() };
     let name = backup_name(now, &format!("-schema-{}", older.schema));
     let (backup, _) = add(&source, &lock, &name, Some(upgrade), progress).map_err(BackupError::into_cause)?;
     // An upgrade that fails at each start must not fill the disk.
     lock.prune(now, &prune_exceptions(data_dir.dir(), clock)).map_err(|e| super::write_error(&backup_store, &e))?;
     Ok(backup)
-}
-
-/// The version that wrote the database: its own entry, or else that of the newest backup with the same schema.
-fn version_of(backup_store: &BackupStore, older: &Older) -> String {
-    if !older.version.is_empty() {
-        return older.version.clone();
-    }
-    let of_its_schema = |backup: &Backup| backup.manifest.schema == older.schema && backup.manifest.upgrade.is_none();
-    backup_store.list().into_iter().find(of_its_schema).map_or_else(String::new, |backup| backup.manifest.version)
 }

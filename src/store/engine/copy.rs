@@ -27,14 +27,14 @@ pub(crate) type Rows = BTreeMap<String, i64>;
 pub(crate) struct Sound {
     pub schema: i64,
     pub site_id: String,
-    /// The IANA name of the site's time zone; `None` in a file of a version that had none.
-    pub zone: Option<String>,
+    /// The IANA name of the site's time zone.
+    pub zone: String,
     /// The text by which the site key is recognised, sealed by that key.
     pub key_check: Vec<u8>,
     pub rows: Rows,
     /// The head of the audit log in the site's row. Only with the key can be verified that the rows' hashes lead to
-    /// this head. `None` in a file of a version without an audit log.
-    pub audit: Option<Head>,
+    /// this head.
+    pub audit: Head,
 }
 
 /// The point of the WAL, at the moment of a copy, from which the later changes are followed.
@@ -208,19 +208,11 @@ pub(crate) fn sound(conn: &Connection) -> rusqlite::Result<Result<Sound, String>
     Ok(Ok(Sound {
         schema: conn.query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0))?,
         site_id: conn.query_row("SELECT site_id FROM site", [], |row| row.get(0))?,
-        zone: tunnels::find_own_time_zone(&Read::on(conn))?.map(|zone| zone.name().to_owned()),
+        zone: tunnels::find_zone_of_site(&Read::on(conn))?.name().to_owned(),
         key_check: conn.query_row("SELECT key_check FROM site", [], |row| row.get(0))?,
         rows: rows(conn)?,
-        audit: audit_head(conn)?,
+        audit: audit::head(&Read::on(conn))?,
     }))
-}
-
-fn audit_head(conn: &Connection) -> rusqlite::Result<Option<Head>> {
-    let has_one = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('site') WHERE name = 'audit_seq')";
-    match conn.query_row(has_one, [], |row| row.get(0))? {
-        true => audit::head(&Read::on(conn)).map(Some),
-        false => Ok(None),
-    }
 }
 
 fn rows(conn: &Connection) -> rusqlite::Result<Rows> {

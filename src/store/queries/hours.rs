@@ -118,12 +118,12 @@ pub(crate) fn count_anew(tx: &Write) -> Result<()> {
         sql!("DELETE FROM event_days"),
         sql!(
             "INSERT INTO flown_hours
-         SELECT tunnel_id, entry_date - (entry_date % 3600 + 3600) % 3600, count(*), sum(minutes) FROM entries
+         SELECT tunnel_id, hour, count(*), sum(minutes) FROM entries
          WHERE kind = 'time' AND status = 'open' AND opening IS NULL GROUP BY 1, 2"
         ),
         sql!(
             "INSERT INTO booked_hours
-         SELECT tunnel_id, flight_date - (flight_date % 3600 + 3600) % 3600, partner_id, count(*), sum(minutes_booked),
+         SELECT tunnel_id, hour, partner_id, count(*), sum(minutes_booked),
                 count(arrived_at) FROM bookings WHERE ended_as IS NOT 'cancelled' GROUP BY 1, 2, 3"
         ),
         sql!(

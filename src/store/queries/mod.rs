@@ -11,6 +11,5 @@ pub(crate) mod mentions;
 pub(crate) mod personal_data;
 pub(crate) mod reports;
 pub(crate) mod sealed;
-pub(crate) mod settle;
 pub(crate) mod standing;
 pub(crate) mod timeline;

@@ -1,10 +1,8 @@
-//! Every column that is sealed by the site key, for the rotation of that key, and for files from before values were bound
-//! to their rows.
+//! Every column that is sealed by the site key, for the rotation of that key.
 
 use crate::keys::{Keys, Part, Place, SealedColumn, columns};
 use crate::store::Write;
 use crate::store::engine::columns::Columns;
-use crate::store::tables::{accounts, audit, kiosks, passkeys, security_answers, sessions};
 use rusqlite::Result;
 use rusqlite::types::Value;
 
@@ -67,18 +65,4 @@ pub(crate) fn reseal_all(tx: &Write, keys: &Keys, next: &Keys) -> Result<Reseale
         (sum.values, sum.damaged) = (sum.values + one.values, sum.damaged + one.damaged);
     }
     Ok(sum)
-}
-
-/// Binds to its row every value of a file from before values were bound. A value that does not open stays as it is.
-pub(crate) fn bind_all(tx: &Write, keys: &Keys) -> Result<()> {
-    for column in columns::ALL {
-        let anywhere = column.anywhere();
-        reseal(tx, column, |place, sealed| Some(keys.seal(place, &keys.unseal(&anywhere, sealed)?)))?;
-    }
-    audit::mark_end(tx)?;
-    accounts::bind_passwords(tx)?;
-    security_answers::bind_all(tx)?;
-    passkeys::bind_all(tx)?;
-    kiosks::bind_all(tx)?;
-    sessions::bind_all(tx)
 }

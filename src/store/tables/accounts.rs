@@ -2,7 +2,7 @@
 
 use crate::domain::email;
 use crate::domain::role::Role;
-use crate::store::{Read, Write};
+use crate::store::Read;
 use rusqlite::{Result, named_params};
 use std::borrow::Cow;
 
@@ -70,14 +70,4 @@ pub(crate) fn find_certain_account(tx: &Read, name: &str) -> Result<Option<Accou
 pub(crate) fn find_account_by_id(tx: &Read, member_id: i64) -> Result<Option<Account>> {
     let found = tx.find(sql!(ACCOUNT, " WHERE member_id = :id"), named_params! {":id": member_id})?;
     Ok(found.map(|account| unbound(tx, account)))
-}
-
-/// Binds every password hash of a file from before they were bound.
-pub(crate) fn bind_passwords(tx: &Write) -> Result<()> {
-    let all = sql!("SELECT member_id, password_hash FROM members WHERE password_hash IS NOT NULL");
-    for (member_id, phc) in tx.list::<(i64, String)>(all, [])? {
-        let bound = tx.bound(PASSWORD, &[member_id.into()], &phc);
-        tx.run(sql!("UPDATE members SET password_hash = ?2 WHERE member_id = ?1"), (member_id, bound))?;
-    }
-    Ok(())
 }

@@ -68,21 +68,6 @@ pub fn insert(tx: &Write, actor: &Actor, action: &'static str, subject: &Subject
     Ok(seq)
 }
 
-/// [`insert`] into a database that may be of an earlier version, whose chain's end has no mark.
-pub(crate) fn insert_in_any_schema(
-    tx: &Write,
-    actor: &Actor,
-    action: &'static str,
-    subject: &Subject,
-    detail: &Detail,
-) -> Result<i64> {
-    let seq = insert_unmarked(tx, actor, action, subject, detail)?;
-    if tx.get(sql!("SELECT EXISTS (SELECT 1 FROM pragma_table_info('site') WHERE name = 'audit_mark')"), [])? {
-        mark_end(tx)?;
-    }
-    Ok(seq)
-}
-
 /// What the mark of the chain's end is bound to.
 const END: &str = "audit end";
 

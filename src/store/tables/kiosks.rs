@@ -95,15 +95,6 @@ fn bind(tx: &Write, kiosk_id: i64, key_hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql, (kiosk_id, key_mark(tx, kiosk_id, key_hash)))
 }
 
-/// Binds every key of a file from before they were bound.
-pub(crate) fn bind_all(tx: &Write) -> Result<()> {
-    let all = sql!("SELECT kiosk_id, key_hash FROM kiosks WHERE key_hash IS NOT NULL");
-    for (kiosk_id, key_hash) in tx.list::<(i64, [u8; 32])>(all, [])? {
-        bind(tx, kiosk_id, &key_hash)?;
-    }
-    Ok(())
-}
-
 /// The kiosk with this key.
 pub(crate) fn find(tx: &Read, key_hash: &[u8; 32]) -> Result<Option<i64>> {
     let sql = sql!("SELECT kiosk_id, bound FROM kiosks WHERE key_hash = ?1");

@@ -182,17 +182,6 @@ pub(crate) fn delete_others(tx: &Write, member_id: i64, kept: &[i64]) -> Result<
     Ok(removed)
 }
 
-/// Binds every public key of a file from before they were bound.
-pub(crate) fn bind_all(tx: &Write) -> Result<()> {
-    for (passkey_id, member_id, public_key) in
-        tx.list::<(i64, i64, String)>(sql!("SELECT passkey_id, member_id, public_key FROM passkeys"), [])?
-    {
-        let bound = tx.bound(PUBLIC_KEY, &[member_id.into()], &public_key);
-        tx.run(sql!("UPDATE passkeys SET public_key = ?2 WHERE passkey_id = ?1"), (passkey_id, bound))?;
-    }
-    Ok(())
-}
-
 pub(crate) fn insert_challenge(tx: &Write, hash: &ChallengeHash, new: &Challenge, ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT INTO passkey_challenges" Challenge: new, {
         challenge_hash: hash, created_at: tx.now(), ends_at: ends_at

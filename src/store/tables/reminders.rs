@@ -107,8 +107,8 @@ mod tests {
 
     #[test]
     fn a_batch_reads_an_index_range_and_no_whole_table() {
-        let conn = Connection::open_in_memory().unwrap();
-        conn.execute_batch(include_str!("../../../sql/schema.sql")).unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
+        crate::store::engine::migrate::migrate(&mut conn).unwrap();
         for (by, index) in [(Activity::Flying, "entries_flown"), (Activity::Training, "entries_trained")] {
             let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", sql(by).text())).unwrap();
             let zeros = named_params! {":now": 0, ":date": 0, ":id": 0, ":until": 0, ":rows": 0};

@@ -51,12 +51,3 @@ pub(crate) fn list(tx: &Read, member_id: i64) -> Result<Vec<(i64, String)>> {
     };
     Ok(stored.into_iter().map(unbound).collect())
 }
-
-/// Binds every answer of a file from before they were bound.
-pub(crate) fn bind_all(tx: &Write) -> Result<()> {
-    let all = sql!("SELECT member_id, question, answer_hash FROM security_answers");
-    for (member_id, question, phc) in tx.list::<(i64, i64, String)>(all, [])? {
-        renew(tx, member_id, question, &phc)?;
-    }
-    Ok(())
-}

@@ -262,20 +262,6 @@ pub(crate) fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) ->
     Ok(found.filter(|found| found.bound.is_some() && found.bound == ours(found)))
 }
 
-/// Binds every session and booking token of a file from before they were bound.
-pub(crate) fn bind_all(tx: &Write) -> Result<()> {
-    for (hash, member_id) in tx.list::<(TokenHash, i64)>(sql!("SELECT token_hash, member_id FROM sessions"), [])? {
-        let sql = sql!("UPDATE sessions SET bound = ?2 WHERE token_hash = ?1");
-        tx.run(sql, (&hash[..], session_mark(tx, &hash, member_id)))?;
-    }
-    let all = sql!("SELECT token_hash, member_id, booking_id FROM booking_tokens");
-    for (hash, member_id, booking_id) in tx.list::<(TokenHash, i64, Option<i64>)>(all, [])? {
-        let sql = sql!("UPDATE booking_tokens SET bound = ?2 WHERE token_hash = ?1");
-        tx.run(sql, (&hash[..], booking_mark(tx, &hash, member_id, booking_id)))?;
-    }
-    Ok(())
-}
-
 /// Ends the booking tokens that were issued to a partner: those of the member and the moment of a row in its history.
 pub(crate) fn end_booking_tokens_of_partner(tx: &Write, partner_id: i64) -> Result<usize> {
     let sql = sql!(

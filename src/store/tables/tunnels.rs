@@ -116,13 +116,9 @@ pub(crate) fn find_own_country(tx: &Read) -> Result<Option<String>> {
     tx.find(sql!("SELECT t.country FROM site s JOIN tunnels t ON t.tunnel_id = s.tunnel_id"), [])
 }
 
-/// The time zone of the site, in a database of any version; `None` in one of a version without time zones.
+/// The time zone of the site; `None` in a database that has no site yet.
 pub(crate) fn find_own_time_zone(tx: &Read) -> Result<Option<TimeZone>> {
-    let has_zones = sql!("SELECT count(*) > 0 FROM pragma_table_info('tunnels') WHERE name = 'time_zone'");
     let zone = sql!("SELECT t.time_zone FROM site s JOIN tunnels t ON t.tunnel_id = s.tunnel_id");
-    if !tx.get(has_zones, [])? {
-        return Ok(None);
-    }
     let zone: Option<String> = tx.find(zone, [])?;
     Ok(zone.map(|zone| TimeZone::named(&zone)))
 }

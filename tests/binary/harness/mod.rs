@@ -18,15 +18,21 @@ use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tunneldesk::store::engine::data_dir::{DataDir, LockError};
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_tunneldesk");
+/// The variable by which the executable has one more migration, as a later version, and the file of that migration. Only a build
+/// with debug assertions knows it.
+const LATER: (&str, &str) =
+    ("LATER_MIGRATION_FOR_TESTS", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/binary/upgrade/later.sql"));
 pub const PASSWORD: &str = "violet-anvil-harbour-93";
 
 /// A directory to run commands in, deleted after the test.
 pub struct Desk {
     dir: tempfile::TempDir,
+    has_later: AtomicBool,
     _deadline: Deadline,
 }
 
@@ -40,7 +46,17 @@ pub struct Ran {
 impl Desk {
     /// An empty directory.
     pub fn empty() -> Desk {
-        Desk { dir: tempfile::tempdir().unwrap(), _deadline: Deadline::start() }
+        Desk { dir: tempfile::tempdir().unwrap(), has_later: AtomicBool::new(false), _deadline: Deadline::start() }
+    }
+
+    /// Installs a later version: the commands from now on are its, and know one more migration.
+    pub fn install_later(&self) {
+        self.has_later.store(true, Ordering::Relaxed);
+    }
+
+    /// Installs this version again.
+    pub fn install_earlier(&self) {
+        self.has_later.store(false, Ordering::Relaxed);
     }
 
     /// A directory with a new site in it.
@@ -48,6 +64,11 @@ impl Desk {
         let desk = Desk::empty();
         desk.run(&["init", "--name", "Windwerk", "--country", "CH"]).done();
         desk
+    }
+
+    /// The variable that makes the executable a later version, where one is installed.
+    pub fn later(&self) -> Option<(&'static str, &'static str)> {
+        self.has_later.load(Ordering::Relaxed).then_some(LATER)
     }
 
     pub fn path(&self) -> &Path {
@@ -75,7 +96,7 @@ impl Desk {
     /// off-site target, for campaigns that must pass with one too.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(BINARY);
-        command.args(args).current_dir(self.path()).env_clear().stdin(Stdio::null());
+        command.args(args).current_dir(self.path()).env_clear().envs(self.later()).stdin(Stdio::null());
         if std::env::var_os("TUNNELDESK_TEST_OFF_SITE").is_some() {
             let data_dir = self.path().join("off-site");
             std::fs::create_dir_all(&data_dir).unwrap();

@@ -29,7 +29,6 @@ const UPGRADE_WRITES_MAX: u64 = 6_000;
 /// Few threads: `strace` counts for each thread.
 const WRITING_THREADS: &str = "2";
 const UPGRADES_A_KILL: u64 = 40;
-const OLD_SCHEMA: i64 = 15;
 /// As many entries as make a database of about 150 MB.
 const LARGE_ENTRIES: u64 = 475_000;
 const NAMER: &str = "namer";
@@ -41,7 +40,7 @@ pub fn struck(desk: &Desk, args: &[&str], signal: &str, at: u64) -> Command {
     // absent, because with it `strace` would not count by path (-P).
     command.args(["-D", "-f", "-q", "-o", "/dev/null", "-P"]).arg(desk.database());
     command.args(["-e", "trace=pwrite64", "-e", &format!("inject=pwrite64:signal={signal}:when={at}")]);
-    command.arg(BINARY).args(args).current_dir(desk.path()).env_clear().stdin(Stdio::null());
+    command.arg(BINARY).args(args).current_dir(desk.path()).env_clear().envs(desk.later()).stdin(Stdio::null());
     command.env("TUNNELDESK_LIMITS_POOL_THREADS", WRITING_THREADS);
     command
 }
@@ -208,6 +207,7 @@ pub fn do_again(desk: &Desk, args: &[&str]) {
     assert!(again.code == Some(0) || was_done, "{args:?}: {}{}", again.out, again.err);
 }
 
+#[cfg(debug_assertions)]
 #[test]
 fn a_kill_that_meets_the_checkpoint_of_an_upgrade_costs_nothing() {
     if or_skip(tracer()).is_none() {
@@ -220,13 +220,14 @@ fn a_kill_that_meets_the_checkpoint_of_an_upgrade_costs_nothing() {
     let mut random = Random::new(seed.0);
     let origin = tempfile::tempdir().unwrap();
     let origin = origin.path().join("origin");
-    lay(&origin, OLD_SCHEMA);
+    lay(&origin);
     let before = fill(&origin, entries);
     let (mut struck_, mut tried) = (0, 0);
     while struck_ < wanted {
         let desk = Desk::empty();
         let copied = Command::new("cp").arg("-a").arg(&origin).arg(desk.data()).status().unwrap();
         assert!(copied.success());
+        desk.install_later();
         let most = if is_campaign { UPGRADE_WRITES_MAX } else { COMMAND_WRITES_MAX };
         let mut command = struck(&desk, &["upgrade"], "SIGKILL", 1 + random.below(most));
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();

@@ -1,5 +1,5 @@
-//! Rollbacks that are refused, and the audit row that a rollback leaves. No released schema with an audit log is older
-//! than the present one, so the tests mark a backup of this version as one from before an upgrade.
+//! Rollbacks that are refused, and the audit row that a rollback leaves. Here a backup of this version is marked as one from
+//! before an upgrade.
 
 use super::{Desk, schema, text};
 use crate::harness::edit_manifest;

@@ -16,7 +16,7 @@ fn eight_tiles_and_a_long_name_fit_on_the_home_page_in_every_language() {
     });
     for kind in ["waiver", "brief"] {
         site.change(|tx| {
-            let text = "INSERT INTO site_texts VALUES (?1, 1, 'en', 'Text', 'I fly at my own risk.', '', zeroblob(32), 1, ?2, 1)";
+            let text = "INSERT INTO site_texts VALUES (?1, 1, 'en', 'Text', 'I fly at my own risk.', '', zeroblob(32), 1, ?2, NULL)";
             Ok(tx.run(text, (kind, tx.now()))?)
         });
     }

@@ -300,7 +300,7 @@ fn a_new_member_signs_up_with_a_child_on_the_screen_keyboard() {
         (config.demo, config.waiver.required, config.kiosk_minutes) = (true, true, vec![4, 10]);
     });
     site.change(|tx| {
-        let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Waiver', ?1, 'Is a shoulder hurt?', zeroblob(32), 1, ?2, 1)";
+        let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Waiver', ?1, 'Is a shoulder hurt?', zeroblob(32), 1, ?2, NULL)";
         Ok(tx.run(text, ("I fly at my own risk.\n\n".repeat(30), tx.now()))?)
     });
     let browser = a_kiosk(&site);

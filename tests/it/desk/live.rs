@@ -123,7 +123,7 @@ fn an_arrow_key_that_is_held_keeps_its_line_in_sight() {
 fn a_line_with_many_badges_stays_inside_its_list_in_every_language_and_width() {
     let site = Site::open_with(|config| (config.demo, config.waiver.required) = (true, true));
     site.change(|tx| {
-        let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Text', 'I fly at my own risk.', '', zeroblob(32), 1, ?1, 1)";
+        let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Text', 'I fly at my own risk.', '', zeroblob(32), 1, ?1, NULL)";
         Ok(tx.run(text, [tx.now()])?)
     });
     for (name, at) in [("Maximiliane Aebischer-Zimmermann", 0), ("Jan", 600)] {

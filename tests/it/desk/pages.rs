@@ -137,7 +137,7 @@ fn every_desk_page_is_accessible_and_small() {
     let site = Site::open_with(|config| (config.yearly_fee_cents, config.waiver.required) = (3_000, true));
     day(&site);
     site.change(|tx| {
-        let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Waiver', ?1, 'Is a shoulder hurt?', zeroblob(32), 1, ?2, 1)";
+        let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Waiver', ?1, 'Is a shoulder hurt?', zeroblob(32), 1, ?2, NULL)";
         tx.run(text, ("I fly at my own risk.\n\n".repeat(30), tx.now()))?;
         let signed = "INSERT INTO waiver_signatures (member_id, version, language, text_hash, signed_at, place, flyer_name, born,
                            relation, signer_name, strokes, answers, kept)

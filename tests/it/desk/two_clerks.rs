@@ -169,7 +169,7 @@ fn a_decision_on_a_waiver_is_not_turned_round_and_a_ban_not_reworded_unseen() {
     });
     let jane = site.member("jane");
     site.change(|tx| {
-        let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Waiver', 'I fly.', 'Is a shoulder hurt?', zeroblob(32), 1, ?1, 1)";
+        let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Waiver', 'I fly.', 'Is a shoulder hurt?', zeroblob(32), 1, ?1, NULL)";
         tx.run(text, [tx.now()])?;
         let signed = "INSERT INTO waiver_signatures (member_id, version, language, text_hash, signed_at, place, flyer_name, born,
                            relation, signer_name, strokes, answers, kept)

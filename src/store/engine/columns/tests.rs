@@ -4,9 +4,9 @@ use super::*;
 use crate::domain::mention::{Person, Terms};
 use crate::keys::Keys;
 use crate::store::Write;
-use crate::store::engine::clock;
 use crate::store::engine::connection::prepare_connection;
 use crate::store::engine::reader::CACHE_KIB;
+use crate::store::engine::{clock, migrate};
 use crate::store::queries::{erasure, joining, mentions, personal_data, sealed};
 use crate::store::tables::{audit, bookings, history};
 use rusqlite::Connection;
@@ -27,9 +27,9 @@ const AT_RUN_TIME: [(&str, &str); 10] = [
 ];
 
 fn file() -> Connection {
-    let conn = Connection::open_in_memory().unwrap();
+    let mut conn = Connection::open_in_memory().unwrap();
     prepare_connection(&conn, CACHE_KIB).unwrap();
-    conn.execute_batch(include_str!("../../../../sql/schema.sql")).unwrap();
+    migrate::migrate(&mut conn).unwrap();
     conn
 }
 

@@ -1,8 +1,11 @@
 //! Migrates a database to this binary's schema. A newer schema is refused. All migrations of an older one run in one
 //! transaction, which is committed only where the result has the schema that a new site would have.
 
+#[cfg(debug_assertions)]
+mod later;
+
 use super::data_dir::DataDir;
-use crate::store::Write;
+use refinery::Migration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use std::fmt::Display;
@@ -23,7 +26,7 @@ const HISTORY: &str = "CREATE TABLE IF NOT EXISTS refinery_schema_history(
 #[derive(Debug, PartialEq)]
 pub(crate) struct Older {
     pub schema: i64,
-    /// The version of the program that opened the database last; empty where the schema had no such column.
+    /// The version of the program that opened the database last.
     pub version: String,
     /// The latest moment that the database stored, in Unix seconds.
     pub clock_high_water: i64,
@@ -35,7 +38,19 @@ pub(crate) struct Older {
 /// megabyte of regular expressions, which a normal start does without.
 pub(crate) fn latest() -> i64 {
     const LATEST: &str = env!("LATEST_SCHEMA");
-    LATEST.parse().expect("the build counts the migrations")
+    let latest: i64 = LATEST.parse().expect("the build counts the migrations");
+    #[cfg(debug_assertions)]
+    let latest = latest + i64::from(later::path().is_some());
+    latest
+}
+
+/// The migrations of this binary, in their order.
+fn migrations() -> Vec<Migration> {
+    let mut migrations = embedded::migrations::runner().get_migrations().clone();
+    #[cfg(debug_assertions)]
+    migrations.extend(later::path().map(later::read));
+    migrations.sort_by_key(Migration::version);
+    migrations
 }
 
 /// Creates the database of a new site where there is none. The error is one line that says what to do.
@@ -45,11 +60,34 @@ pub(crate) fn create(data_dir: &DataDir) -> Result<(), String> {
     made.map_err(|e| format!("{} cannot be made: {e}", path.display()))
 }
 
-/// Reads the schema version of a database.
+/// Reads the schema version of a database. That of another beginning is an error.
 pub(crate) fn schema(data_dir: &DataDir) -> Result<i64, String> {
     let path = data_dir.database();
-    let read = super::connection::open_writer(&path).and_then(|conn| version(&conn));
-    read.map_err(|e| format!("cannot read {}: {e}", path.display()))
+    let read = super::connection::open_writer(&path).and_then(|conn| Ok((version(&conn)?, begins_alike(&conn)?)));
+    match read {
+        Ok((_, false)) => Err(foreign(&path)),
+        Ok((schema, true)) => Ok(schema),
+        Err(e) => Err(format!("cannot read {}: {e}", path.display())),
+    }
+}
+
+/// Whether the first migration of a database is this program's; also where it has none yet. It is edited until the first release.
+fn begins_alike(conn: &Connection) -> rusqlite::Result<bool> {
+    const FIRST: &str = env!("FIRST_MIGRATION_CHECKSUM");
+    if version(conn)? == 0 {
+        return Ok(true);
+    }
+    let sql = "SELECT EXISTS (SELECT 1 FROM refinery_schema_history WHERE version = 1 AND checksum = ?1)";
+    conn.query_row(sql, [FIRST], |row| row.get(0))
+}
+
+/// The error for a database of another beginning, in one line.
+fn foreign(path: &Path) -> String {
+    format!(
+        "{} was made by a tunneldesk from before the first release, whose files this one does not read, and was left as it is: \
+         run the one that made it, or make a new site in another directory with `tunneldesk init`",
+        path.display()
+    )
 }
 
 /// Describes a database with an older schema; `None`: it has this binary's schema. A newer schema is an error.
@@ -58,6 +96,9 @@ pub(crate) fn older(data_dir: &DataDir) -> Result<Option<Older>, String> {
     let broken = |e: rusqlite::Error| format!("cannot read {}: {e}", path.display());
     let conn = super::connection::open_writer(&path).map_err(broken)?;
     let found = version(&conn).map_err(broken)?;
+    if !begins_alike(&conn).map_err(broken)? {
+        return Err(foreign(&path));
+    }
     if found > latest() {
         return Err(format!(
             "{} has schema {found} and this tunneldesk knows up to {}: start the version that wrote it, or a newer one",
@@ -78,51 +119,46 @@ pub(crate) fn older_at_rest(data_dir: &DataDir) -> Option<Older> {
     let path = data_dir.database();
     let conn = super::connection::open_immutable(&path).ok().filter(|_| super::wal_match::wal_is_empty(&path))?;
     let found = version(&conn).ok().filter(|found| (1..latest()).contains(found))?;
+    begins_alike(&conn).ok().filter(|alike| *alike)?;
     describe(&conn, found).ok().flatten()
 }
 
 fn describe(conn: &Connection, schema: i64) -> rusqlite::Result<Option<Older>> {
-    let kept = "SELECT count(*) FROM pragma_table_info('site') WHERE name = 'version'";
-    let version = if conn.query_row(kept, [], |row| row.get::<_, i64>(0))? == 0 { "''" } else { "version" };
-    let described = conn.query_row(&format!("SELECT {version}, clock_high_water, key_check FROM site"), [], |row| {
+    let described = conn.query_row("SELECT version, clock_high_water, key_check FROM site", [], |row| {
         Ok(Older { schema, version: row.get(0)?, clock_high_water: row.get(1)?, key_check: row.get(2)? })
     });
     described.optional()
 }
 
-/// What an upgrade does after the migrations, in their transaction; the number is that of the earlier schema.
-pub(crate) type Finish<'f> = &'f dyn Fn(&Write, i64) -> Result<(), String>;
-
 /// Upgrades the database, of which the caller has a backup. A failure leaves it unchanged.
-pub(crate) fn upgrade(data_dir: &DataDir, finish: Finish) -> Result<(), String> {
+pub(crate) fn upgrade(data_dir: &DataDir) -> Result<(), String> {
     let path = data_dir.database();
     let opened = super::connection::open_writer(&path).map_err(|e| e.to_string());
-    let done = opened.and_then(|mut conn| migrate_to(&mut conn, latest(), finish));
+    let done = opened.and_then(|mut conn| migrate(&mut conn));
     done.map_err(|e| format!("{} could not be upgraded and is as it was: {e}", path.display()))
 }
 
 /// Applies all migrations that the connection's database lacks, and tests the result, in one transaction.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), String> {
-    migrate_to(conn, latest(), &|_, _| Ok(()))
+    migrate_by(conn, &migrations())
 }
 
-fn migrate_to(conn: &mut Connection, last: i64, finish: Finish) -> Result<(), String> {
+fn migrate_by(conn: &mut Connection, migrations: &[Migration]) -> Result<(), String> {
     // Migrations may edit `sqlite_schema` to change a CHECK constraint.
     let is_defensive = conn.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE).map_err(one_line)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(one_line)?;
-    let done = apply_in_one(conn, last, finish);
+    let done = apply_in_one(conn, migrations);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, is_defensive).map_err(one_line)?;
     done
 }
 
-fn apply_in_one(conn: &mut Connection, last: i64, finish: Finish) -> Result<(), String> {
+fn apply_in_one(conn: &mut Connection, migrations: &[Migration]) -> Result<(), String> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(one_line)?;
     let before = version(&tx).map_err(one_line)?;
-    apply(&tx, before, last)?;
+    apply(&tx, before, migrations)?;
     // A new database needs no test: it is made by the statements that it would be compared with.
-    if before > 0 && last == latest() {
-        finish(&Write::on(&tx, 0), before)?;
-        test(&tx)?;
+    if before > 0 {
+        test(&tx, migrations)?;
     }
     tx.commit().map_err(one_line)
 }
@@ -131,11 +167,8 @@ fn one_line(error: impl Display) -> String {
     error.to_string().replace('\n', ": ")
 }
 
-fn apply(tx: &Transaction, before: i64, last: i64) -> Result<(), String> {
+fn apply(tx: &Transaction, before: i64, migrations: &[Migration]) -> Result<(), String> {
     tx.execute_batch(HISTORY).map_err(one_line)?;
-    let runner = embedded::migrations::runner();
-    let mut migrations: Vec<_> = runner.get_migrations().iter().filter(|m| i64::from(m.version()) <= last).collect();
-    migrations.sort_by_key(|m| m.version());
     for migration in migrations {
         let failed = |e: rusqlite::Error| format!("{migration}: {}", one_line(e));
         let checksum = migration.checksum().to_string();
@@ -155,11 +188,11 @@ fn apply(tx: &Transaction, before: i64, last: i64) -> Result<(), String> {
 }
 
 /// Checks that an upgraded database is sound, and has the schema of a new site.
-fn test(conn: &Connection) -> Result<(), String> {
+fn test(conn: &Connection, migrations: &[Migration]) -> Result<(), String> {
     let failed = |what: String| format!("the upgraded file does not pass its test: {what}");
     super::copy::sound(conn).map_err(|e| failed(one_line(e)))?.map_err(failed)?;
     let mut fresh = Connection::open_in_memory().map_err(one_line)?;
-    migrate(&mut fresh)?;
+    migrate_by(&mut fresh, migrations)?;
     let (ours, new) = (objects(conn).map_err(one_line)?, objects(&fresh).map_err(one_line)?);
     if ours == new {
         return Ok(());
@@ -175,16 +208,17 @@ fn objects(conn: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     conn.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// Refuses a database with an older schema on a read-only file system.
+/// Refuses a database with another schema on a read-only file system.
 pub(crate) fn check_current(store: &crate::store::Store, path: &Path) -> Result<(), String> {
-    let found = store.writer().exclusive(version).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
-    if found == latest() {
-        return Ok(());
+    let found = store.writer().exclusive(|conn| Ok((version(conn)?, begins_alike(conn)?)));
+    match found.map_err(|e: rusqlite::Error| format!("cannot read {}: {e}", path.display()))? {
+        (_, false) => Err(foreign(path)),
+        (found, true) if found == latest() => Ok(()),
+        _ => Err(format!(
+            "the disk under {} takes no writes, and the file must be upgraded first: make the disk writable",
+            path.display()
+        )),
     }
-    Err(format!(
-        "the disk under {} takes no writes, and the file must be upgraded first: make the disk writable",
-        path.display()
-    ))
 }
 
 fn version(conn: &Connection) -> rusqlite::Result<i64> {

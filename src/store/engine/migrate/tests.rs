@@ -1,26 +1,55 @@
-//! Tests of upgrades: of databases of released versions, and of databases that no version writes.
+//! Tests of upgrades: from this version's schema to that of a migration that stands for the next, and of databases that no
+//! version writes.
 
 use super::*;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Databases of released versions, and the last schema that each has.
-const RELEASED: [(&str, i64); 3] = [
-    (include_str!("../../../../tests/databases/V0008.sql"), 8),
-    (include_str!("../../../../tests/databases/V0015.sql"), 15),
-    (include_str!("../../../../tests/databases/V0025.sql"), 25),
-];
+/// The migrations of this version, and one more.
+fn with_later() -> Vec<Migration> {
+    let sql = include_str!("../../../../tests/binary/upgrade/later.sql");
+    let later = Migration::unapplied(&format!("V{}__later", latest() + 1), sql).unwrap();
+    migrations().into_iter().chain([later]).collect()
+}
 
-fn released(dump: &str) -> Connection {
-    let conn = Connection::open_in_memory().unwrap();
-    // A dump fills tables before those that they refer to.
-    conn.pragma_update(None, "foreign_keys", false).unwrap();
-    conn.execute_batch(dump).unwrap();
+fn at(migrations: &[Migration]) -> Connection {
+    let mut conn = Connection::open_in_memory().unwrap();
     conn.pragma_update(None, "foreign_keys", true).unwrap();
+    migrate_by(&mut conn, migrations).unwrap();
+    conn
+}
+
+/// A site of this version with rows of many tables.
+fn site() -> Connection {
+    let conn = at(&migrations());
+    conn.execute_batch(
+        "INSERT INTO tunnels (tunnel_id, name, country, created_at) VALUES (1, 'Windwerk', 'CH', 0);
+         INSERT INTO site (only, site_id, tunnel_id, version, key_check, clock_high_water, created_at)
+             VALUES (1, 'ab', 1, '0.1.0', x'00', 9000, 0);
+         INSERT INTO members (member_id, username, screen_name, real_name, email, phone, join_date, updated_at)
+             VALUES (7, 'jane', 'Jane', 'Jane Doe', 'jane@example.com', '+41445556677', 1, 1),
+                    (8, 'mark', 'Mark', 'Mark Roe', 'mark@example.com', '', 1, 1);
+         UPDATE members SET real_name = 'Jane Roe' WHERE member_id = 7;
+         INSERT INTO partners (partner_id, client_id, name, created_at) VALUES (1, 'abc', 'Skyline', 0);
+         INSERT INTO partner_users (partner_id, email, created_at, updated_at) VALUES (1, 'jane@example.com', 2, 2);
+         INSERT INTO bookings (booking_id, partner_id, member_id, flight_date, minutes_booked, tunnel_id, arrived_at, arrived_by,
+                               created_at, updated_at)
+             VALUES (3, 1, 7, 7200, 10, 1, 7000, 8, 2, 2);
+         INSERT INTO history (partner_id, event, at, member_id, booking_id) VALUES (1, 'booking.recorded', 2, 7, 3);
+         INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, booking_id, cat_group,
+                              created_at, updated_at)
+             VALUES (7, 'time', 'open', 7200, 12, 1, 7, 3, '', 3, 3), (7, 'skill', 'denied', 7200, 0, 1, 7, NULL, 'Flyer', 3, 4);
+         INSERT INTO entry_moves VALUES (2, 1, 3, 7, NULL, 'pending'), (2, 2, 4, 8, 'pending', 'denied');
+         INSERT INTO payments (payment_id, member_id, intent_id, amount_cents, currency, status, created_at, updated_at)
+             VALUES (41, 7, 'pi_1', 3000, 'CHF', 'succeeded', 2, 3);
+         INSERT INTO till_entries (payment_id, kind, amount_cents, currency, taken_by, taken_at)
+             VALUES (41, 'cash', 3000, 'CHF', 8, 3);
+         INSERT INTO refused_check_ins VALUES (3, 6000, 'too_early', NULL);",
+    )
+    .unwrap();
     conn
 }
 
@@ -42,14 +71,16 @@ fn content(conn: &Connection) -> Vec<String> {
 }
 
 #[test]
-fn the_latest_schema_is_that_of_the_last_migration() {
-    let last = embedded::migrations::runner().get_migrations().iter().map(|migration| migration.version()).max();
-    assert_eq!(Some(latest()), last.map(i64::from));
+fn the_build_counts_the_migrations_and_has_the_checksum_of_the_first() {
+    let migrations = migrations();
+    assert_eq!(Some(latest()), migrations.last().map(|migration| i64::from(migration.version())));
+    assert_eq!(env!("FIRST_MIGRATION_CHECKSUM"), migrations[0].checksum().to_string());
+    assert!(begins_alike(&at(&migrations)).unwrap());
 }
 
 #[test]
 fn an_entry_and_a_message_are_inserted_without_a_table_for_each_check() {
-    let conn = at_schema(latest());
+    let conn = at(&migrations());
     for table in ["entries", "outbox"] {
         let mut columns = conn.prepare(&format!("SELECT name, '?' FROM pragma_table_info('{table}')")).unwrap();
         let columns = columns.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))).unwrap();
@@ -64,7 +95,7 @@ fn an_entry_and_a_message_are_inserted_without_a_table_for_each_check() {
 
 #[test]
 fn an_entry_has_one_of_its_kinds_and_states() {
-    let conn = at_schema(latest());
+    let conn = at(&migrations());
     conn.pragma_update(None, "foreign_keys", false).unwrap();
     let enter = |kind: &str, status: &str| {
         let sql = "INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, cat_group, created_at, updated_at)
@@ -75,13 +106,6 @@ fn an_entry_has_one_of_its_kinds_and_states() {
         assert!(["time", "skill", "safety"].iter().all(|kind| enter(kind, status)), "{status}");
     }
     assert!(!enter("walk", "open") && !enter("time", "lost") && !enter("", "open") && !enter("time", ""));
-}
-
-fn at_schema(last: i64) -> Connection {
-    let mut conn = Connection::open_in_memory().unwrap();
-    conn.pragma_update(None, "foreign_keys", true).unwrap();
-    migrate_to(&mut conn, last, &|_, _| Ok(())).unwrap();
-    conn
 }
 
 /// Whether an action that SQLite is about to take changes the database. A rollback is no change.
@@ -98,30 +122,37 @@ fn changes(action: &AuthAction) -> bool {
 }
 
 #[test]
-fn databases_of_every_released_schema_get_the_schema_of_a_new_site() {
-    for (dump, schema) in RELEASED {
-        let mut conn = released(dump);
-        assert_eq!(version(&conn).unwrap(), schema);
-        let members = |conn: &Connection| -> Vec<(i64, String)> {
-            let mut statement = conn.prepare("SELECT member_id, username FROM members ORDER BY 1").unwrap();
-            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
-        };
-        let before = members(&conn);
-        assert!(before.len() >= 2, "{before:?}");
-        migrate(&mut conn).unwrap();
-        assert_eq!((version(&conn).unwrap(), members(&conn)), (latest(), before));
-        assert_eq!(objects(&conn).unwrap(), objects(&at_schema(latest())).unwrap());
-        migrate(&mut conn).unwrap();
+fn a_site_gets_the_later_schema_with_all_that_is_in_it() {
+    let mut conn = site();
+    migrate_by(&mut conn, &with_later()).unwrap();
+    assert_eq!(version(&conn).unwrap(), latest() + 1);
+    assert_eq!(objects(&conn).unwrap(), objects(&at(&with_later())).unwrap());
+    let ask = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+    for (sql, kept) in [
+        ("SELECT group_concat(real_name || flight_minutes || entries) FROM members", "Jane Roe122,Mark Roe00"),
+        ("SELECT group_concat(nickname) FROM nicknames", "jane,mark"),
+        ("SELECT motto FROM tunnels", "Windwerk flies"),
+        ("SELECT payment_id || intent_id || taken_by FROM payments JOIN till_entries USING (payment_id)", "41pi_18"),
+        ("SELECT tapped_at || reason FROM refused_check_ins", "6000too_early"),
+        ("SELECT flights || ' ' || minutes || ' ' || hour FROM flown_hours", "1 12 7200"),
+        ("SELECT bookings || ' ' || minutes || ' ' || arrived FROM booked_hours", "1 10 1"),
+        ("SELECT word FROM former_names", "Jane Doe"),
+        ("SELECT rowid || '' FROM members_search WHERE members_search MATCH 'jane roe'", "7"),
+    ] {
+        assert_eq!(ask(sql), kept, "{sql}");
     }
+    conn.execute("INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, cat_group, created_at,
+                                       updated_at) VALUES (7, 'dive', 'open', 0, 0, 1, 7, 'x', 0, 0)", []).unwrap();
+    migrate_by(&mut conn, &with_later()).unwrap();
 }
 
-/// The suite lets every so manyth change fail, a prime number; `tests/deep` each.
+/// The suite lets one change in this many fail, `tests/deep` each. A prime number.
 const CHANGES_APART: i64 = 7;
 
-/// Makes the upgrade of a released database fail at its changes in turn until it succeeds, and returns how
-/// often it failed. One database serves for all attempts, because each failure leaves it unchanged.
-fn fail_at_each_change(dump: &str, schema: i64) -> usize {
-    let mut conn = released(dump);
+/// Makes the upgrade fail at its changes in turn until it succeeds, and returns how often it failed. One database serves for
+/// all attempts, because each failure leaves it unchanged.
+fn fail_at_each_change() -> usize {
+    let (mut conn, migrations) = (site(), with_later());
     let before = content(&conn);
     let apart =
         if std::env::var_os("TUNNELDESK_DEEP").is_some_and(|wanted| !wanted.is_empty()) { 1 } else { CHANGES_APART };
@@ -134,24 +165,21 @@ fn fail_at_each_change(dump: &str, schema: i64) -> usize {
             if denied { Authorization::Deny } else { Authorization::Allow }
         };
         conn.authorizer(Some(judge)).unwrap();
-        let done = migrate(&mut conn);
+        let done = migrate_by(&mut conn, &migrations);
         conn.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).unwrap();
         if done.is_ok() && left.load(Ordering::Relaxed) >= 0 {
             return failed;
         }
         assert!(done.is_err() && conn.is_autocommit(), "after {last} changes: {done:?}");
-        assert!(content(&conn) == before, "schema {schema} is between old and new after {last} changes");
+        assert!(content(&conn) == before, "between old and new after {last} changes");
         (last, failed) = (last + apart, failed + 1);
     }
 }
 
 #[test]
 fn an_upgrade_that_fails_at_any_statement_leaves_the_database_unchanged() {
-    let failed: usize = std::thread::scope(|scope| {
-        let each = RELEASED.map(|(dump, schema)| scope.spawn(move || fail_at_each_change(dump, schema)));
-        each.into_iter().map(|one| one.join().expect("no upgrade leaves anything")).sum()
-    });
-    assert!(failed > 100, "only {failed} statements were refused");
+    let failed = fail_at_each_change();
+    assert!(failed > 20, "only {failed} statements were refused");
 }
 
 #[test]
@@ -160,60 +188,15 @@ fn an_upgrade_to_another_schema_than_a_new_sites_is_rolled_back() {
         ("CREATE TABLE stray (n)", "table stray"),
         ("DROP INDEX sessions_by_member", "index sessions_by_member"),
         ("PRAGMA foreign_keys = off; UPDATE members SET tunnel_id = 77", "refers to one that is not there"),
-        ("UPDATE refinery_schema_history SET checksum = '7' WHERE version = 3", "V3__outbox"),
+        ("UPDATE refinery_schema_history SET checksum = '7'", "V1__site"),
     ] {
-        let mut conn = released(RELEASED[0].0);
+        let mut conn = site();
         conn.execute_batch(spoil).unwrap();
         let before = content(&conn);
-        let trouble = migrate(&mut conn).unwrap_err();
+        let trouble = migrate_by(&mut conn, &with_later()).unwrap_err();
         assert!(trouble.contains(named) && !trouble.contains('\n'), "{spoil}: {trouble}");
         assert!(content(&conn) == before, "{spoil}");
     }
-}
-
-fn schema(conn: &Connection) -> String {
-    let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' \
-               AND name NOT LIKE 'refinery_%' \
-               AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY type <> 'table', rowid";
-    let mut statement = conn.prepare(sql).unwrap();
-    let parts: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    format!(
-        "-- The sum of the migrations; a test keeps it so (write it anew with UPDATE_SCHEMA=1).\n\n{};\n",
-        parts.join(";\n\n")
-    )
-}
-
-#[test]
-fn schema_sql_is_the_sum_of_the_migrations() {
-    let mut conn = Connection::open_in_memory().unwrap();
-    migrate(&mut conn).unwrap();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql/schema.sql");
-    if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        std::fs::write(&path, schema(&conn)).unwrap();
-    }
-    assert_eq!(std::fs::read_to_string(path).unwrap(), schema(&conn), "run the tests with UPDATE_SCHEMA=1");
-}
-
-#[test]
-fn payments_from_before_payments_without_a_member_are_kept() {
-    let mut conn = at_schema(8);
-    conn.execute_batch(
-        "INSERT INTO tunnels VALUES (1, 'T', '', 'CH', 0);
-         INSERT INTO site (only, site_id, tunnel_id, key_check, clock_high_water, created_at) VALUES (1, 'ab', 1, x'', 0, 0);
-         INSERT INTO members (member_id, username, screen_name, real_name, email, join_date, updated_at)
-             VALUES (7, 'jane', 'jane', 'jane', '', 1, 1);
-         INSERT INTO payments (payment_id, member_id, intent_id, amount_cents, currency, status, created_at, updated_at)
-             VALUES (41, 7, 'pi_1', 3000, 'CHF', 'succeeded', 2, 3);",
-    )
-    .unwrap();
-    migrate(&mut conn).unwrap();
-    let sql = "SELECT payment_id, member_id, intent_id, amount_cents, status, granted_to FROM payments";
-    let read = |row: &rusqlite::Row| {
-        let text: (String, String) = (row.get(2)?, row.get(4)?);
-        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, text, row.get::<_, i64>(3)?, row.get::<_, Option<i64>>(5)?))
-    };
-    let kept = conn.query_row(sql, [], read).unwrap();
-    assert_eq!(kept, (41, 7, ("pi_1".to_owned(), "succeeded".to_owned()), 3000, None));
 }
 
 #[test]
@@ -235,19 +218,21 @@ fn a_newer_schema_is_refused_and_left_unchanged() {
 }
 
 #[test]
-fn entries_from_before_the_events_get_their_present_state_as_first_event() {
-    let mut conn = at_schema(8);
-    conn.execute_batch(
-        "INSERT INTO tunnels VALUES (1, 'T', '', 'CH', 0);
-         INSERT INTO site (only, site_id, tunnel_id, key_check, clock_high_water, created_at) VALUES (1, 'ab', 1, x'', 0, 0);
-         INSERT INTO members (username, screen_name, real_name, email, join_date, updated_at) VALUES ('a', 'a', 'a', 'a', 0, 0);
-         INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, cat_group, created_at, updated_at)
-         VALUES (1, 'time', 'open', 5, 9, 1, 1, '', 5, 5), (1, 'skill', 'denied', 6, 0, 1, 1, 'Flyer', 7, 8)",
-    )
-    .unwrap();
-    migrate(&mut conn).unwrap();
-    let moves = crate::store::tables::entry_events::list(&crate::store::Read::on(&conn), 2).unwrap();
-    assert_eq!((moves.len(), moves[0].at, moves[0].from.as_deref(), &*moves[0].to), (1, 7, None, "denied"));
-    let all: i64 = conn.query_row("SELECT count(*) FROM entry_moves", [], |row| row.get(0)).unwrap();
-    assert_eq!(all, 1, "flight time has no moves");
+fn a_database_of_another_beginning_is_refused_whatever_its_schema_and_left_unchanged() {
+    let dir = tempfile::tempdir().unwrap();
+    let data_dir = DataDir::lock(dir.path()).unwrap();
+    create(&data_dir).unwrap();
+    let conn = super::super::connection::open_writer(&data_dir.database()).unwrap();
+    conn.execute("UPDATE refinery_schema_history SET checksum = '14096704634564195803'", []).unwrap();
+    for more in
+        ["", "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (56, 'x', '', '')"]
+    {
+        conn.execute_batch(more).unwrap();
+        let before = content(&conn);
+        assert_eq!(older_at_rest(&data_dir), None);
+        for refusal in [older(&data_dir).map(drop).unwrap_err(), schema(&data_dir).map(drop).unwrap_err()] {
+            assert!(refusal.contains("before the first release") && !refusal.contains('\n'), "{refusal}");
+        }
+        assert!(content(&conn) == before);
+    }
 }

@@ -18,24 +18,16 @@ struct Progress {
     /// The highest number in the history.
     history: i64,
     /// The number of the last row of the audit log, and the latest moment of the clock (Unix seconds). `clock set-back`
-    /// lowers the moment and adds a row, so the two are compared together. `None` in a file of a version without an
-    /// audit log.
-    audit: Option<(i64, i64)>,
+    /// lowers the moment and adds a row, so the two are compared together.
+    audit: (i64, i64),
 }
 
 impl Progress {
     fn read(conn: &Connection) -> rusqlite::Result<Progress> {
-        let sql = "SELECT site_id, (SELECT coalesce(max(seq), 0) FROM history) FROM site";
-        let (site_id, history) = conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let audited = conn.prepare("SELECT 1 FROM pragma_table_info('site') WHERE name = 'audit_seq'")?.exists([])?;
-        let audit =
-            match audited {
-                true => Some(conn.query_row("SELECT audit_seq, clock_high_water FROM site", [], |row| {
-                    Ok((row.get(0)?, row.get(1)?))
-                })?),
-                false => None,
-            };
-        Ok(Progress { site_id, history, audit })
+        let sql = "SELECT site_id, (SELECT coalesce(max(seq), 0) FROM history), audit_seq, clock_high_water FROM site";
+        conn.query_row(sql, [], |row| {
+            Ok(Progress { site_id: row.get(0)?, history: row.get(1)?, audit: (row.get(2)?, row.get(3)?) })
+        })
     }
 
     /// Whether this can be a later state of `earlier`.

@@ -69,7 +69,9 @@ pub(crate) fn rows(
     (table, rows): (&Table, &Rows),
     member_id: i64,
 ) -> Result<Vec<Map<String, Value>>> {
-    let columns = if rows.only.is_empty() { "*".to_owned() } else { rows.only.join(", ") };
+    // Computed columns are left out: they say nothing that the others do not.
+    let stored = "SELECT group_concat(name, ', ') FROM pragma_table_info(?1)";
+    let columns = if rows.only.is_empty() { tx.get(stored, [table.name])? } else { rows.only.join(", ") };
     let sql = format!("SELECT {columns} FROM {} WHERE {}", table.name, rows.condition);
     tx.list_with(&sql, rusqlite::named_params! {":id": member_id}, |row| displayed_row(keys, table, row))
 }

@@ -72,6 +72,18 @@ fn is_about_members(column: &Found) -> bool {
 
 /// Numbers of members in tables whose rows are about something else. The number of an erased member leads to nobody.
 const NUMBERS_ALONE: [&str; 1] = ["erasures.member_id"];
+/// Numbers of staff who did something for others: no part of the copy that a person may request of what is held of them.
+const DONE_FOR_OTHERS: [&str; 9] = [
+    "bookings.arrived_by",
+    "bookings.ended_by",
+    "brief_pictures.added_by",
+    "guardianships.made_by",
+    "joins.joined_by",
+    "kiosk_pairings.made_by",
+    "kiosks.paired_by",
+    "site_texts.published_by",
+    "waiver_signatures.witness_id",
+];
 
 #[test]
 fn every_column_that_refers_to_a_member_leads_to_the_person_s_rows() {
@@ -85,7 +97,7 @@ fn every_column_that_refers_to_a_member_leads_to_the_person_s_rows() {
         .iter()
         .filter(|column| !column.is_text && is_about_members(column) && !leads(column))
         .map(|column| format!("{}.{}", column.table, column.name))
-        .filter(|name| !NUMBERS_ALONE.contains(&&**name))
+        .filter(|name| !NUMBERS_ALONE.contains(&&**name) && !DONE_FOR_OTHERS.contains(&&**name))
         .collect();
     assert!(missing.is_empty(), "no export shows, and no erasure finds, what is held by {missing:?}");
 }

@@ -25,6 +25,7 @@ fn plans(queries: fn(&Write)) -> Vec<(String, Vec<String>)> {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut conn = Connection::open_in_memory().unwrap();
     migrate::migrate(&mut conn).unwrap();
+    conn.pragma_update(None, "foreign_keys", false).unwrap();
     TRACED.lock().unwrap().clear();
     conn.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(note)).unwrap();
     queries(&Write::on(&conn, 0));

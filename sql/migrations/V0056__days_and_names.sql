@@ -1,2 +1,0 @@
--- Memberships and bans end with a day of the site, and names have one form of Unicode. SQL knows neither: the program settles the
--- rows that earlier versions wrote, in the transaction of the upgrade (`store/queries/settle.rs`).
