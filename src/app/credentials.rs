@@ -42,6 +42,15 @@ pub(crate) fn sign_out(cx: &Change, session: &TokenHash) -> Result<(), Failure> 
     Ok(())
 }
 
+/// Marks a session as proven now: for a while it may change credentials. 401 where the session has ended meanwhile: hashing
+/// takes time.
+pub(crate) fn set_proven(cx: &Change, session: &TokenHash) -> Result<(), Failure> {
+    match sessions::set_proven(cx.tx, session)? {
+        0 => Err(Failure::not_signed_in()),
+        _ => Ok(()),
+    }
+}
+
 /// Ends one of the actor's own sessions; 404 where the actor has no session of this number.
 pub(crate) fn end_session(cx: &Change, session_id: &str) -> Result<(), Failure> {
     let listed = sessions::list_of_member(cx.tx, cx.own()?.member_id, cx.now())?;
@@ -54,6 +63,21 @@ pub(crate) fn end_session(cx: &Change, session_id: &str) -> Result<(), Failure> 
 pub(crate) fn end_sessions(cx: &Change, subject: &SubjectAccount, kept: Option<&TokenHash>) -> Result<(), Failure> {
     sessions::delete_of_member(cx.tx, subject.member_id, kept)?;
     cx.record("member.sessions_ended", &Subject::Member(subject.member_id), &Detail::none())
+}
+
+/// Turns passcodes on as the second factor. Ends every session except `kept`, as a new factor does. Returns the recovery
+/// codes. 409 where the member has no confirmed address that a passcode could go to.
+pub(crate) fn turn_on_passcodes(
+    cx: &Change,
+    subject: &SubjectAccount,
+    kept: &TokenHash,
+) -> Result<Vec<String>, Failure> {
+    let reachable = second_factors::find_reachable(cx.tx, subject.member_id)?;
+    if reachable.email.is_none() && reachable.phone.is_none() {
+        return Err(Failure::nothing_confirmed());
+    }
+    second_factors::set_passcodes(cx.tx, subject.member_id)?;
+    second_factor::finish_activation(cx.site, cx.tx, subject.member_id, Some(kept), cx.language, cx.actor)
 }
 
 /// Turns the second factor off. Ends every session except `kept`, and every sign-in challenge. Audited; the member is

@@ -1,7 +1,8 @@
 //! Payment claims: a member's app says that a payment is the member's. A claim only gives a payment without a member its
 //! member, and has no effect until the payment processor confirms the payment.
 
-use crate::app::{self, payments};
+use crate::app;
+use crate::app::payments::received;
 use crate::auth::Member;
 use crate::http::Answer;
 use crate::http::body::{Field, ParsedBody};
@@ -13,7 +14,6 @@ use crate::http::reply;
 use crate::http::row::BODY_BYTES_MAX;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::tables::callbacks::{self, NewCallback, Sender};
 use serde_json::{Value, json};
 
 const NAME_CHARS_MAX: usize = 255;
@@ -52,18 +52,7 @@ pub(super) fn record(site: &Site, call: &Call, member: &Member) -> Answer {
         return Err(Failure::larger_than(BODY_BYTES_MAX));
     }
     let Claim { intent_id, .. } = ParsedBody::read(call.fields_or_form()?).finish()?;
-    app::change_once(site, call, member, |cx| {
-        let key = format!("{} {intent_id}", member.id());
-        // Old claims are purged before their callback rows, so a claim is applied also where its callback row shows a repeat.
-        let repeated = callbacks::repeat(cx.tx, Sender::App, &key)?;
-        let verdict = payments::claim(cx, &intent_id)?;
-        if !repeated {
-            let (sender, event) = (Sender::App, "claim");
-            let new = NewCallback { sender, key: &key, event, about: &intent_id, verdict, raw: &call.body };
-            callbacks::insert(cx.tx, &site.keys, &new)?;
-        }
-        Ok(())
-    })?;
+    app::change_once(site, call, member, |cx| received::receive_claim(cx, &intent_id, &call.body))?;
     // Every verdict has the same answer, so that a claim reveals nothing about other members' payments.
     Ok(reply::done(call.say("done.payment_claimed")))
 }

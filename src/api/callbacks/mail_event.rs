@@ -1,6 +1,7 @@
 //! One event of the mail provider, parsed leniently: a malformed event does not fail its batch.
 
 use super::digest;
+use crate::app::mail_events::{About, Content, Event, Suppression};
 use crate::domain::mail_event::Kind;
 use crate::http::fields;
 use serde_json::Value;
@@ -9,45 +10,6 @@ const NAME_CHARS_MAX: usize = 255;
 const ADDRESS_CHARS_MAX: usize = 254;
 const DETAIL_CHARS_MAX: usize = 200;
 const EVENT_CHARS_MAX: usize = 40;
-
-pub(super) struct Event {
-    /// Identifies repeats of the event.
-    pub key: String,
-    /// The key prefix of opposite events, after which this event is no repeat; for events without a moment.
-    pub undone_by: Option<String>,
-    /// The provider's name of the event.
-    pub event: String,
-    pub content: Content,
-}
-
-pub(super) enum Content {
-    Mail(Kind, About),
-    /// An address was added to the provider's list of suppressed addresses.
-    Listed(Suppression),
-    /// An address was removed from that list.
-    Unlisted(Suppression),
-    /// An event of a kind that is ignored.
-    Unknown,
-    /// Not a valid event.
-    Malformed,
-}
-
-/// The subject of an event about a mail.
-pub(super) struct About {
-    /// The mail's ids, the likelier ones first.
-    pub names: Vec<String>,
-    pub address: Option<String>,
-    pub detail: String,
-    /// Unix seconds.
-    pub at: i64,
-}
-
-pub(super) struct Suppression {
-    pub address: String,
-    pub detail: String,
-    /// Unix seconds; `None` where the provider gives no moment.
-    pub at: Option<i64>,
-}
 
 pub(super) fn parse(value: &Value) -> Event {
     let odd = || Event {

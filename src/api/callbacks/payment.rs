@@ -2,15 +2,15 @@
 //! claims of members' apps to [`claim`].
 
 use super::claim;
-use super::payment_event::{self, EventEffect};
-use crate::app::{self, RankedActor, payments};
+use super::payment_event;
+use crate::app::payments::received;
+use crate::app::{self, Change, RankedActor};
 use crate::auth::{PaymentCaller, Processor};
 use crate::domain::audit::ActorId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::tables::callbacks::{self, NewCallback, Sender};
 use serde::Serialize;
 
 /// The answer to an event of the processor.
@@ -36,25 +36,7 @@ pub(crate) fn receive(site: &Site, call: &Call, caller: &PaymentCaller) -> Answe
 fn record(site: &Site, call: &Call, _: &Processor) -> Answer {
     let event = payment_event::read(call)?;
     let processor = RankedActor::outside(ActorId::Sender("processor"), call);
-    let verdict: String = app::change_once(site, call, processor, |cx| {
-        let verdict = if callbacks::repeat(cx.tx, Sender::Processor, &event.key)? {
-            "repeated"
-        } else {
-            let verdict = match &event.effect {
-                EventEffect::Payment(payment) => payments::apply_event(cx, &payment.intent_id, &payment.event)?,
-                EventEffect::PartialRefund { intent_id, cents } => {
-                    payments::refund_part(cx, intent_id, *cents)?;
-                    "partial_refund"
-                }
-                EventEffect::None => "ignored",
-            };
-            let about = event.effect.intent_id().unwrap_or_default();
-            let (key, kind) = (&event.key, &event.kind);
-            let new = NewCallback { sender: Sender::Processor, key, event: kind, about, verdict, raw: &call.body };
-            callbacks::insert(cx.tx, &site.keys, &new)?;
-            verdict
-        };
-        Ok(verdict.to_owned())
-    })?;
+    let receive = |cx: &Change| received::receive(cx, &event, &call.body).map(str::to_owned);
+    let verdict = app::change_once(site, call, processor, receive)?;
     Ok(reply::ok(&EventReply { status: true, message: String::new(), verdict }))
 }

@@ -2,6 +2,7 @@
 //! (`type`, and `data` as text).
 
 use super::digest;
+use crate::app::payments::received::{EventEffect, Payment, ReceivedEvent};
 use crate::domain::payment::{Event, Price, Status};
 use crate::http::body::{Field, ParsedBody};
 use crate::http::call::Call;
@@ -14,41 +15,6 @@ use serde_json::{Map, Value, json};
 use std::marker::PhantomData;
 
 const NAME_CHARS_MAX: usize = 255;
-
-pub(crate) struct ReceivedEvent {
-    /// Identifies repeats of the event.
-    pub key: String,
-    /// The processor's type of the event.
-    pub kind: String,
-    pub effect: EventEffect,
-}
-
-pub(crate) enum EventEffect {
-    Payment(Payment),
-    /// A part of the money was refunded; `cents`: the sum of all refunds, if the event has it.
-    PartialRefund {
-        intent_id: String,
-        cents: Option<i64>,
-    },
-    /// The event changes no payment of ours.
-    None,
-}
-
-pub(crate) struct Payment {
-    /// The processor's id of the payment.
-    pub intent_id: String,
-    pub event: Event,
-}
-
-impl EventEffect {
-    pub(crate) fn intent_id(&self) -> Option<&str> {
-        match self {
-            EventEffect::Payment(payment) => Some(&payment.intent_id),
-            EventEffect::PartialRefund { intent_id, .. } => Some(intent_id),
-            EventEffect::None => None,
-        }
-    }
-}
 
 crate::body! {
     pub(crate) struct PaymentEvent {

@@ -10,36 +10,8 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::tables::bookings::{self, BookingRow, Ending, Filter};
-use serde::{Deserialize, Serialize};
-
-/// What a partner learns of its booking beside the answer to a request: the booking as it stands.
-#[derive(Serialize, Deserialize)]
-pub(super) struct BookingState {
-    booking_id: i64,
-    registration_id: Option<i64>,
-    flight_date: i64,
-    minutes_booked: i64,
-    tunnel_id: i64,
-    ended: Option<Ending>,
-    ended_at: Option<i64>,
-    arrived_at: Option<i64>,
-}
-
-impl From<&BookingRow> for BookingState {
-    fn from(row: &BookingRow) -> BookingState {
-        BookingState {
-            booking_id: row.booking_id,
-            registration_id: row.booking.registration_id,
-            flight_date: row.booking.flight_date,
-            minutes_booked: row.booking.minutes_booked,
-            tunnel_id: row.booking.tunnel_id,
-            ended: row.ending,
-            ended_at: row.ended_at,
-            arrived_at: row.arrived_at,
-        }
-    }
-}
+use crate::store::tables::bookings::{self, Filter};
+use serde::Serialize;
 
 /// The answer about one booking: with `status` and `message`, like every answer that is no list.
 #[derive(Serialize)]

@@ -1,6 +1,6 @@
 //! A new proof of identity within a session, before a change of credentials.
 
-use crate::app;
+use crate::app::{self, Change, credentials};
 use crate::auth::second_factor::{self, Proof};
 use crate::auth::{Member, sign_in};
 use crate::http::Answer;
@@ -10,8 +10,7 @@ use crate::http::field_types::{Code, Secret};
 use crate::http::reply;
 use crate::i18n::language::{Text, TextKey};
 use crate::site::Site;
-use crate::store::Write;
-use crate::store::tables::{members, second_factors, sessions};
+use crate::store::tables::{members, second_factors};
 use serde::{Deserialize, Serialize};
 
 crate::body! {
@@ -33,9 +32,7 @@ pub(crate) fn prove(site: &Site, call: &Call, member: &Member) -> Answer {
     let Reauthentication { password, code } = body.finish()?;
     let outcome = app::once(site, call, || match password {
         Some(password) => by_password(site, call, member, &password),
-        None => {
-            app::change_once(site, call, member, |cx| by_code(site, call, cx.tx, member, &code.unwrap_or_default()))
-        }
+        None => app::change_once(site, call, member, |cx| by_code(site, call, cx, member, &code.unwrap_or_default())),
     })?;
     match outcome {
         Outcome::Proven => Ok(reply::done(call.say("done.reauthenticated"))),
@@ -55,11 +52,13 @@ fn by_password(site: &Site, call: &Call, member: &Member, password: &str) -> Res
     let proven = confirmed.map_err(|text| Failure::field("password", text))?;
     app::change_once(site, call, member, |cx| {
         sign_in::check_same_password(cx.tx, &proven, "password")?;
-        set_proven(cx.tx, member)
+        credentials::set_proven(cx, member.session())?;
+        Ok(Outcome::Proven)
     })
 }
 
-fn by_code(site: &Site, call: &Call, tx: &Write, member: &Member, code: &str) -> Result<Outcome, Failure> {
+fn by_code(site: &Site, call: &Call, cx: &Change, member: &Member, code: &str) -> Result<Outcome, Failure> {
+    let tx = cx.tx;
     let account = members::find_account_by_id(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
     if second_factors::find(tx, account.member_id, tx.now())?.kind.is_none() {
         return Err(Failure::second_factor_off());
@@ -67,16 +66,11 @@ fn by_code(site: &Site, call: &Call, tx: &Write, member: &Member, code: &str) ->
     sign_in::check_not_delayed(site, call, tx, &account)?;
     let prove = || second_factor::prove(site, call, tx, &account, code);
     match sign_in::check_code(site, call, tx, &account, prove)? {
-        Proof::Right(_) => set_proven(tx, member),
+        Proof::Right(_) => {
+            credentials::set_proven(cx, member.session())?;
+            Ok(Outcome::Proven)
+        }
         Proof::Wrong | Proof::Delayed(_) => Ok(Outcome::Refused("field.wrong_code".into())),
         Proof::Unusable(why) => Ok(Outcome::Refused(why.into())),
     }
-}
-
-fn set_proven(tx: &Write, member: &Member) -> Result<Outcome, Failure> {
-    // Hashing takes time, and the session may have ended meanwhile.
-    if sessions::set_proven(tx, member.session())? == 0 {
-        return Err(Failure::not_signed_in());
-    }
-    Ok(Outcome::Proven)
 }

@@ -128,21 +128,7 @@ impl Request<'_> {
         if !second_factor::takes_passcodes(self.account) {
             return Err(Failure::second_factor_required().saying(Text::new("factor.staff_app")));
         }
-        let reachable = second_factors::find_reachable(self.tx, self.account.member_id)?;
-        if reachable.email.is_none() && reachable.phone.is_none() {
-            return Err(Failure::nothing_confirmed());
-        }
-        second_factors::set_passcodes(self.tx, self.account.member_id)?;
-        let session = Some(self.member.session());
-        let language = self.call.mail_language();
-        let codes = second_factor::finish_activation(
-            self.site,
-            self.tx,
-            self.account.member_id,
-            session,
-            language,
-            self.member.actor(),
-        )?;
+        let codes = credentials::turn_on_passcodes(self.cx, self.account, self.member.session())?;
         self.answer(Some(Kind::Passcode), "factor.turned_on", codes)
     }
 

@@ -1,6 +1,7 @@
 //! Payments: the processor's events, the claims of members' apps, and the decisions of the desk.
 
 mod membership;
+pub(crate) mod received;
 pub(crate) mod till;
 
 use super::Change;

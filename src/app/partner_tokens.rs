@@ -1,0 +1,263 @@
+//! A member's PIN for a token, and the booking that a partner sends with it.
+
+use super::bookings::of_partner::{self, Answer as Booked};
+use super::{Change, RankedActor, bookings as booked, change_once, flights};
+use crate::auth::limits;
+use crate::auth::{Partner, new_token, pin, pin_guesses};
+use crate::domain::audit::ActorId;
+use crate::domain::booking::{Booking, Denial};
+use crate::http::call::{AuthOutcome, Call};
+use crate::http::failure::Failure;
+use crate::i18n::language::TextKey;
+use crate::site::Site;
+use crate::store::tables::bookings::{self, BookingRow, Ending};
+use crate::store::tables::history::{self, Event, EventSubject};
+use crate::store::tables::{joins, members, notices, pins, sessions};
+use crate::store::{Read, Write};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use subtle::ConstantTimeEq;
+
+const WRONG_PINS_MAX: i64 = limits::BOOKING_PINS.fixed();
+const PIN_PAUSE_SECONDS: i64 = limits::BOOKING_PINS.seconds();
+const TOKEN_SECONDS: i64 = 24 * 3600;
+
+/// A request for a token, as a partner sent it.
+pub(crate) struct Sent {
+    pub member_id: i64,
+    pub member_pin: String,
+    pub booking: Option<Booking>,
+}
+
+/// What a partner learns of its booking beside the answer to a request: the booking as it stands.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct BookingState {
+    booking_id: i64,
+    registration_id: Option<i64>,
+    flight_date: i64,
+    minutes_booked: i64,
+    tunnel_id: i64,
+    ended: Option<Ending>,
+    ended_at: Option<i64>,
+    arrived_at: Option<i64>,
+}
+
+impl From<&BookingRow> for BookingState {
+    fn from(row: &BookingRow) -> BookingState {
+        BookingState {
+            booking_id: row.booking_id,
+            registration_id: row.booking.registration_id,
+            flight_date: row.booking.flight_date,
+            minutes_booked: row.booking.minutes_booked,
+            tunnel_id: row.booking.tunnel_id,
+            ended: row.ending,
+            ended_at: row.ended_at,
+            arrived_at: row.arrived_at,
+        }
+    }
+}
+
+/// What a request for a token came to.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Outcome {
+    /// A token, and the booking that the request sent, as it stands.
+    Issued {
+        token: String,
+        may_check_in: Option<bool>,
+        booking: Option<BookingState>,
+        /// The day and the minutes to which the desk moved the booking.
+        moved: Option<(i64, i64)>,
+    },
+    /// The booking stands without a token, because the member has renewed the PIN.
+    PinRenewed {
+        may_check_in: Option<bool>,
+        booking: BookingState,
+        moved: Option<(i64, i64)>,
+    },
+    /// The booking has ended at this moment, and stays so.
+    Ended {
+        reason: TextKey,
+        at: i64,
+        booking: BookingState,
+    },
+    Refused(TextKey),
+    /// Unread, whatever the PIN: PINs of this partner are paused. Never kept.
+    Paused {
+        seconds: i64,
+    },
+}
+
+/// What the presented PIN is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PinCheck {
+    /// The member's PIN.
+    Right,
+    /// The PIN that came with the booking before, which the member has renewed since.
+    Outdated,
+    Wrong,
+}
+
+/// Takes a request for a token, with the booking that it sends, if any. A wrong PIN is an outcome, so that it is counted.
+pub(crate) fn take(site: &Site, call: &Call, partner: &Partner, sent: &Sent) -> Result<Outcome, Failure> {
+    let Sent { member_id: sent_as, member_pin, booking } = sent;
+    let actor = RankedActor::outside(ActorId::Partner(partner.client_id().to_owned()), call);
+    change_once(site, call, actor, |cx| {
+        let member_id = joins::survivor_of(cx.tx, *sent_as)?;
+        let known = match booking {
+            Some(booking) => booked::find_known(cx.tx, partner.id(), member_id, booking)?,
+            None => None,
+        };
+        let own = known.as_ref().filter(|known| known.member_id == member_id);
+        let kept = own.map_or(Ok(None), |known| bookings::find_pin_hash(cx.tx, known.booking_id))?;
+        let request = Request { cx, call, partner, member_id };
+        let kept = kept.map(|kept| (kept, pin::hash(site, *sent_as, member_pin)));
+        match (check_pin(site, cx.tx, member_id, member_pin, kept)?, booking) {
+            (PinCheck::Wrong, _) => request.refuse_pin("booking.wrong_pin"),
+            (pin, Some(booking)) => request.book(pin, member_pin, booking, known),
+            (_, None) => request.read_only(),
+        }
+    })
+}
+
+/// A request with a right PIN, or one that was right.
+struct Request<'a> {
+    cx: &'a Change<'a>,
+    call: &'a Call,
+    partner: &'a Partner,
+    member_id: i64,
+}
+
+impl Request<'_> {
+    fn book(
+        &self,
+        pin: PinCheck,
+        member_pin: &str,
+        sent: &Booking,
+        known: Option<BookingRow>,
+    ) -> Result<Outcome, Failure> {
+        let Request { cx, call, partner, member_id } = *self;
+        let is_outdated = pin == PinCheck::Outdated;
+        let row = match of_partner::book(cx, (partner.id(), member_id), sent, known, is_outdated)? {
+            Booked::InForce(row) => row,
+            Booked::Denied(denial) => return self.refuse(denial.key()),
+            Booked::Ended(row) => return self.refuse_ended(&row),
+            // Counted as a wrong PIN, which it is for this request.
+            Booked::NeedsPin => {
+                count_wrong_pin(cx.tx, member_id)?;
+                return self.refuse_pin("booking.pin_outdated");
+            }
+        };
+        call.is_about_booking(row.booking_id);
+        let is_moved = row.sent_flight_date.or(row.sent_minutes).is_some();
+        let moved = is_moved.then_some((row.booking.flight_date, row.booking.minutes_booked));
+        let may_check_in = match row.booking.tunnel_id == cx.site.tunnel_id {
+            true => flights::may_check_in(cx.site, cx.tx, member_id, row.booking.flight_date)?,
+            false => None,
+        };
+        let booking = BookingState::from(&row);
+        if is_outdated {
+            return Ok(Outcome::PinRenewed { may_check_in, booking, moved });
+        }
+        bookings::set_pin_hash(cx.tx, row.booking_id, &pin::hash(cx.site, member_id, member_pin))?;
+        let token = self.issue(Some(row.booking_id))?;
+        Ok(Outcome::Issued { token, may_check_in, booking: Some(booking), moved })
+    }
+
+    /// A token without a booking only reads: being unpaid or unconfirmed is nothing against it, a ban is.
+    fn read_only(&self) -> Result<Outcome, Failure> {
+        if is_banned(self.cx.tx, self.member_id)? {
+            return self.refuse(Denial::Banned.key());
+        }
+        Ok(Outcome::Issued { token: self.issue(None)?, may_check_in: None, booking: None, moved: None })
+    }
+
+    fn issue(&self, booking_id: Option<i64>) -> Result<String, Failure> {
+        let tx = self.cx.tx;
+        let (token, hash) = new_token();
+        self.call.issues_token(&hash);
+        sessions::insert_booking_token(tx, &hash, self.member_id, booking_id, tx.now() + TOKEN_SECONDS)?;
+        let about = EventSubject { member_id: Some(self.member_id), booking_id, ..EventSubject::default() };
+        history::insert(tx, self.partner.id(), Event::TokenIssued, &about)?;
+        Ok(token)
+    }
+
+    fn refuse_pin(&self, key: &'static str) -> Result<Outcome, Failure> {
+        let Request { cx, call, partner, .. } = *self;
+        call.outcome.set(AuthOutcome::WrongCredentials);
+        pin_guesses::record_wrong_pin(cx.site, call, cx.tx, partner.id())?;
+        self.refuse(key)
+    }
+
+    fn refuse_ended(&self, row: &BookingRow) -> Result<Outcome, Failure> {
+        let key = match row.ending {
+            Some(Ending::NoShow) => "booking.was_missed",
+            _ => "booking.was_cancelled",
+        };
+        self.call.is_about_booking(row.booking_id);
+        self.record_refusal(key, Some(row.booking_id))?;
+        let at = row.ended_at.unwrap_or(row.updated_at);
+        Ok(Outcome::Ended { reason: key.into(), at, booking: row.into() })
+    }
+
+    fn refuse(&self, key: &'static str) -> Result<Outcome, Failure> {
+        self.record_refusal(key, None)?;
+        Ok(Outcome::Refused(key.into()))
+    }
+
+    /// A refusal is an outcome, and the history knows of it.
+    fn record_refusal(&self, reason: &'static str, booking_id: Option<i64>) -> Result<(), Failure> {
+        let detail = json!({ "reason": reason }).to_string();
+        let about = EventSubject {
+            member_id: Some(self.member_id),
+            booking_id,
+            detail: Some(&detail),
+            ..EventSubject::default()
+        };
+        history::insert(self.cx.tx, self.partner.id(), Event::TokenRefused, &about)?;
+        Ok(())
+    }
+}
+
+/// Checks the PIN; `kept`: the hash of the PIN that came with the booking before, and that of this one under the number that
+/// was sent, which may be that of an account that was joined since. Five wrong PINs pause it; during the pause
+/// every PIN is refused as a wrong one.
+fn check_pin(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    member_pin: &str,
+    kept: Option<([u8; 32], [u8; 32])>,
+) -> Result<PinCheck, Failure> {
+    let Some(known) = pins::find(tx, member_id)? else { return Ok(PinCheck::Wrong) };
+    if tx.now() < known.paused_until {
+        return Ok(PinCheck::Wrong);
+    }
+    if pin::is_right(site, tx, member_id, member_pin)? {
+        if known.wrong_pins > 0 {
+            pins::set_wrong_pins(tx, member_id, 0, 0)?;
+        }
+        return Ok(PinCheck::Right);
+    }
+    if kept.is_some_and(|(kept, presented)| bool::from(kept.ct_eq(&presented))) {
+        return Ok(PinCheck::Outdated);
+    }
+    count_wrong_pin(tx, member_id)?;
+    Ok(PinCheck::Wrong)
+}
+
+/// Stores the number of wrong PINs in a row, or begins a pause, of which the member is notified.
+fn count_wrong_pin(tx: &Write, member_id: i64) -> Result<(), Failure> {
+    let wrong_pins = pins::find(tx, member_id)?.map_or(0, |known| known.wrong_pins) + 1;
+    if wrong_pins < WRONG_PINS_MAX {
+        pins::set_wrong_pins(tx, member_id, wrong_pins, 0)?;
+        return Ok(());
+    }
+    pins::set_wrong_pins(tx, member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
+    let detail = json!({ "minutes": PIN_PAUSE_SECONDS / 60 }).to_string();
+    notices::insert(tx, member_id, "notice.pin_paused", &detail)?;
+    Ok(())
+}
+
+fn is_banned(tx: &Read, member_id: i64) -> Result<bool, Failure> {
+    Ok(members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?.banned)
+}
