@@ -64,7 +64,7 @@ pub(crate) fn join(cx: &Change, joined_id: i64, survivor_id: i64) -> Result<(), 
 
 /// Undoes the join of an account: it gets back exactly what was moved, and what came later stays with the survivor. Its owner
 /// signs in again. Both addresses are told. Audited. 403 unless the actor is an admin; 404 where there is no such join; 409
-/// after a day, or where the survivor was joined into a third account since.
+/// after a day, and where the survivor was joined into a third account or became one of the staff since.
 pub(crate) fn undo(cx: &Change, joined_id: i64) -> Result<i64, Failure> {
     cx.check_admin()?;
     let Joined { join_id, survivor_id, joined_at, paid_from, paid_to, .. } =
@@ -78,7 +78,9 @@ pub(crate) fn undo(cx: &Change, joined_id: i64) -> Result<i64, Failure> {
     if joins::find(cx.tx, survivor_id)?.is_some() {
         return Err(Failure::exists().saying(Text::new("join.later_first")));
     }
-    cx.served(survivor_id)?;
+    if cx.served(survivor_id)?.role != Role::Member {
+        return Err(Failure::exists().saying(Text::new("join.staff_since")));
+    }
     let pair = Pair { joined: joined_id, survivor: survivor_id };
     joining::give_back(cx.tx, join_id, pair)?;
     follow(cx, join_id, pair, joined_id)?;

@@ -24,19 +24,26 @@ pub(crate) struct RefusedForm {
     pub host: String,
 }
 
-/// The last refused form since the start.
+/// The last refused form of each way to the site: straight, and through a proxy. The next form that is taken that way removes
+/// it: past a proxy that passes another `Host` on none is. So a stranger's form raises no warning of a site in use.
 #[derive(Default)]
-struct LastRefused(Mutex<Option<RefusedForm>>);
+struct LastRefused(Mutex<[Option<RefusedForm>; 2]>);
 
-/// The last form since the start that was refused because of where it came from.
-pub(crate) fn last_refused(site: &Site) -> Option<RefusedForm> {
-    site.state::<LastRefused>().0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+fn set_last_refused(site: &Site, call: &Call, refused: Option<RefusedForm>) {
+    let by_proxy = !site.config.proxies.is_empty() && call.header("x-forwarded-for").is_some();
+    site.state::<LastRefused>().0.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(by_proxy)] = refused;
 }
 
-fn note(site: &Site, from: &str, host: &str) {
+/// The last form since the start that was refused because of where it came from, unless one was taken the same way since.
+pub(crate) fn last_refused(site: &Site) -> Option<RefusedForm> {
+    let last = site.state::<LastRefused>().0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    last.into_iter().flatten().max_by_key(|refused| refused.at)
+}
+
+fn note(site: &Site, call: &Call, from: &str, host: &str) {
     let kept = |text: &str| text.chars().take(KEPT_CHARS_MAX).collect();
     let refused = RefusedForm { at: site.now(), from: kept(from), host: kept(host) };
-    *site.state::<LastRefused>().0.lock().unwrap_or_else(PoisonError::into_inner) = Some(refused);
+    set_last_refused(site, call, Some(refused));
 }
 
 /// The path and the query of the page from which a form was sent, where that is a page of this site. A value that says
@@ -81,7 +88,7 @@ pub(crate) fn check(site: &Site, call: &Call) -> Result<(), Failure> {
     if is_foreign || (named.is_none() && fetched.is_none()) {
         let from = named.map(|named| named.split(['?', '#']).next().unwrap_or_default()).or(fetched);
         if let Some(named) = named {
-            note(site, named.split(['?', '#']).next().unwrap_or_default(), host);
+            note(site, call, named.split(['?', '#']).next().unwrap_or_default(), host);
         }
         let why = format_args!("from {}, which is not the Host {host}", from.unwrap_or("nowhere"));
         return Err(Failure::foreign_form().because(why));
@@ -95,6 +102,7 @@ pub(crate) fn check(site: &Site, call: &Call) -> Result<(), Failure> {
             .saying(text)
             .because(format_args!("sent over plain http, not from {public}")));
     }
+    set_last_refused(site, call, None);
     Ok(())
 }
 

@@ -25,5 +25,8 @@ fn a_proxy_that_passes_another_host_on_is_named_with_what_was_compared() {
         assert!(state == "warning" && said.contains("from https://hall.example"), "{state}: {said}");
         assert!(said.contains("Host localhost:8080"), "{said}");
     }
+    // Forms arrive, so no proxy is in their way: one from elsewhere was a stranger's.
+    assert_ne!(send("localhost", "Origin: http://localhost\r\n"), 403);
+    assert_eq!(desk.fact("forms"), None);
     assert_eq!(server.stop().code, Some(0));
 }

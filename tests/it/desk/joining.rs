@@ -327,3 +327,22 @@ fn the_desk_learns_of_people_who_sign_up_alone_again() {
     assert_eq!(joined.status, 303, "{joined}");
     assert!(!admin.get("/desk").page().contains("/join?with="), "both are settled");
 }
+
+#[test]
+fn a_join_is_not_undone_while_the_survivor_is_one_of_the_staff() {
+    let site = demo();
+    let (twin, jane, admin) = (site.member("twin"), site.member("jane"), Clerk::at(&site, &site.admin()));
+    assert_eq!(join(&admin, &twin, &jane).status, 303);
+    let make = |role: &str| {
+        let sql = "UPDATE members SET role = ?2 WHERE member_id = ?1";
+        site.change(|tx| Ok(tx.run(sql, (jane.id, role))?));
+    };
+    make("desk");
+    let rows = record(&site);
+    let refused = undo(&admin, &twin, &jane);
+    assert!(refused.status == 409 && refused.page().contains("make it a member"), "{refused}");
+    assert_eq!((record(&site), may_sign_in(&site, "twin")), (rows, false));
+    make("member");
+    assert_eq!(undo(&admin, &twin, &jane).status, 303);
+    assert!(may_sign_in(&site, "twin"));
+}

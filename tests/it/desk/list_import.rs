@@ -28,12 +28,32 @@ fn take(admin: &Clerk, list: &str) -> (String, String) {
     let looked = look(admin, list);
     assert_eq!(looked.status, 200, "{looked}");
     let page = looked.page();
-    let taken = admin.post(&format!("{PAGE}/take"), &[("list", &field(&page, "list"))]);
+    let taken = confirm(admin, &page);
     assert_eq!(taken.status, 303, "{taken}");
     let said = admin.get(taken.header("location").unwrap()).page();
     let said =
         said.split_once("The list is taken in: ").and_then(|(_, rest)| rest.split_once('.')).expect("what was done").0;
     (said.to_owned(), page)
+}
+
+/// Presses the button of a page that looked at a list.
+fn confirm(admin: &Clerk, page: &str) -> Reply {
+    let sent = ["number", "new", "changed", "list"].map(|name| (name, field(page, name)));
+    admin.post(&format!("{PAGE}/take"), &sent.each_ref().map(|(name, value)| (*name, value.as_str())))
+}
+
+/// Presses the button of each page at the same time, in browsers of one admin.
+fn confirm_together(site: &Site, pages: &[&str]) -> Vec<Reply> {
+    let who = site.admin();
+    let browsers: Vec<Clerk> = pages.iter().map(|_| Clerk::at(site, &who)).collect();
+    std::thread::scope(|scope| {
+        let press = |(browser, page): (Clerk, &&str)| {
+            let page = (*page).to_owned();
+            scope.spawn(move || confirm(&browser, &page))
+        };
+        let sent: Vec<_> = browsers.into_iter().zip(pages).map(press).collect();
+        sent.into_iter().map(|one| one.join().expect("it is sent")).collect()
+    })
 }
 
 /// The state of each row of the page, by its line.
@@ -113,6 +133,33 @@ fn a_confirmed_list_is_taken_once_and_again_changes_nothing() {
     assert_eq!(site.rows(), rows);
     let deeds = "SELECT count(*) FROM audit WHERE deed = 'members.imported'";
     assert_eq!(site.change(|tx| Ok(tx.get::<i64>(deeds, [])?)), 2, "one a list that changed something");
+}
+
+#[test]
+fn a_confirmation_that_is_sent_again_gets_the_first_answer_and_takes_nothing_back() {
+    let (site, admin, ada) = with_jane();
+    let list = "username,real_name,email\nada,Ada Lovelace,ada@example.org\nmark,Mark Moe,mark@example.org\n";
+    let page = look(&admin, list).page();
+    // Three at the same time: one takes the list in, and the others learn that it is taken.
+    let answers = confirm_together(&site, &[&page, &page, &page]);
+    for answer in &answers {
+        assert_eq!(answer.header("location"), Some("/desk/member-list?new=1&changed=1"), "{answer}");
+    }
+    let named = || site.change(|tx| Ok(tx.get::<String>("SELECT real_name FROM members WHERE member_id = ?1", [ada])?));
+    site.change(|tx| Ok(tx.run("UPDATE members SET real_name = 'Ada Byron' WHERE member_id = ?1", [ada])?));
+    assert_eq!(confirm(&admin, &page).header("location"), Some("/desk/member-list?new=1&changed=1"));
+    assert_eq!(named(), "Ada Byron", "what the desk changed since stays");
+    // The same list on another page is another sending.
+    assert_eq!(take(&admin, list).0, "0 new, 1 changed");
+    assert_eq!(named(), "Ada Lovelace");
+    // Two pages of one list, confirmed at the same time: neither is told of a username that is taken.
+    let list = "username,real_name,email\nnora,Nora New,nora@example.org\n";
+    let pages = [look(&admin, list).page(), look(&admin, list).page()];
+    let answers = confirm_together(&site, &[&pages[0], &pages[1]]);
+    assert!(answers.iter().any(|one| one.header("location") == Some("/desk/member-list?new=1&changed=0")));
+    for answer in answers.iter().filter(|one| one.status != 303) {
+        assert!(answer.status == 200 && answer.page().contains("Everybody on this list is here"), "{answer}");
+    }
 }
 
 fn encoded(list: &str) -> String {

@@ -1,24 +1,28 @@
 //! *Members*, for admins: a list is taken in from a page, by the rules of `tunneldesk import members --update`. The page gives
 //! no roles.
 
-use crate::app::RankedActor;
 use crate::app::import_export::{
     self, Attention, Difference, Fate, ImportCounts, Kind, Mistake, Mode, Refusal, SeenRow,
 };
+use crate::app::{self, RankedActor};
 use crate::auth::Clerk;
 use crate::domain::audit::Subject;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::Write;
+use crate::web::Form;
 use crate::web::desk::reports::tables;
 use crate::web::{Frame, form_status, query_text, read_form, show, upload};
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::StatusCode;
+use std::cell::Cell;
 
 const PART: &str = "/desk/members";
 const HERE: &str = "/desk/member-list";
@@ -47,8 +51,9 @@ struct Looked {
     rows: Vec<Line>,
     more: Option<String>,
     is_wrong: bool,
-    /// Whether there is something to take.
-    is_new: bool,
+    /// The rows to take.
+    new: usize,
+    changed: usize,
 }
 
 struct Line {
@@ -82,28 +87,36 @@ pub(crate) fn look(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     looked(site, call, clerk, list)
 }
 
-/// `POST /desk/member-list/take`: takes in the list that was looked at.
+/// `POST /desk/member-list/take`: takes in the list that was looked at. Sent again, it gets the first answer.
 pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let list = carried(call)?;
-    let actor = RankedActor::from(clerk);
+    let Confirmed { list, text, number, new, changed } = confirmed(call)?;
+    let (actor, is_repeat) = (RankedActor::from(clerk), Cell::new(false));
     let record = |tx: &Write, taken: &ImportCounts| {
         let cx = actor.change(site, tx, call.language());
         cx.check_admin()?;
+        if !cx.is_first_sending_of(number, &text)? {
+            is_repeat.set(true);
+            return Err(Failure::exists());
+        }
         cx.record("members.imported", &Subject::Site, &import_export::audit_detail(taken))
     };
+    let was_taken = || app::change(site, clerk, call.language(), |cx| Ok(!cx.is_first_sending_of(number, &text)?));
+    let done = |new, changed| Ok(reply::see_other(&format!("{HERE}?new={new}&changed={changed}")));
     let attention = Attention { progress: &mut |_, _, _| {}, beside: &record, look: None };
     match import_export::import(site, Kind::Members, &mut &*list, list.len() as u64, MODE, attention) {
-        Ok(ImportCounts { new, changed, .. }) => Ok(reply::see_other(&format!("{HERE}?new={new}&changed={changed}"))),
+        Ok(ImportCounts { new: 0, changed: 0, .. }) if was_taken()? => done(new, changed),
+        Ok(taken) => done(taken.new, taken.changed),
+        Err(Refusal::Failed(failure)) if failure.status() != StatusCode::CONFLICT => Err(failure),
+        Err(Refusal::Failed(_)) if is_repeat.get() || was_taken()? => done(new, changed),
         // Something changed since the look: it is shown anew.
-        Err(Refusal::Mistakes(..)) => looked(site, call, clerk, &list),
+        Err(Refusal::Failed(_) | Refusal::Mistakes(..)) => looked(site, call, clerk, &list),
         Err(Refusal::Unreadable(text)) => refused(site, call, clerk, &text),
-        Err(Refusal::Failed(failure)) => Err(failure),
     }
 }
 
 /// `POST /desk/member-list/mistakes`: the mistakes of the list that was looked at, as CSV.
 pub(crate) fn mistakes(site: &Site, call: &Call, _: &Clerk) -> Answer {
-    let list = carried(call)?;
+    let list = confirmed(call)?.list;
     let rows = match judge(site, &list)? {
         Ok(rows) => rows,
         Err(text) => return Err(Failure::field("list", text)),
@@ -118,10 +131,26 @@ pub(crate) fn mistakes(site: &Site, call: &Call, _: &Clerk) -> Answer {
     tables::file(call, "mistakes.csv", &["line", "column", "heading", "value", "mistake"], wrong.flatten().map(cells))
 }
 
-/// The list that the page carried to its confirmation.
-fn carried(call: &Call) -> Result<Vec<u8>, Failure> {
-    let text = read_form(call, |form| form.line("list", CARRIED_CHARS_MAX))?;
-    URL_SAFE_NO_PAD.decode(text).map_err(|_| Failure::field("list", Text::new("import.nothing")))
+/// A list that the page carried to its confirmation.
+struct Confirmed {
+    list: Vec<u8>,
+    /// The list as it was carried.
+    text: String,
+    number: Option<i64>,
+    /// What the page said that the list does.
+    new: u64,
+    changed: u64,
+}
+
+fn confirmed(call: &Call) -> Result<Confirmed, Failure> {
+    let count = |form: &mut Form, name| form.optional(name, fields::whole_in(0..=i64::MAX)).unwrap_or(0).unsigned_abs();
+    let read = |form: &mut Form| {
+        let text = form.line("list", CARRIED_CHARS_MAX);
+        (text, form.number(), count(form, "new"), count(form, "changed"))
+    };
+    let (text, number, new, changed) = read_form(call, read)?;
+    let list = URL_SAFE_NO_PAD.decode(&text).map_err(|_| Failure::field("list", Text::new("import.nothing")))?;
+    Ok(Confirmed { list, text, number, new, changed })
 }
 
 /// Each row of a list, or why it is none.
@@ -166,7 +195,8 @@ fn looked(site: &Site, call: &Call, clerk: &Clerk, list: &[u8]) -> Answer {
         rows: rows.into_iter().take(ROWS_SHOWN).map(|row| line(language, row)).collect(),
         more,
         is_wrong: wrong > 0,
-        is_new: new + changed > 0,
+        new,
+        changed,
     };
     let page = Page { frame: Frame::of(site, call, clerk, PART)?, taken: None, problem: None, looked: Some(looked) };
     Ok(show(form_status(wrong > 0), language, &page))
