@@ -1,5 +1,6 @@
 //! The account of a person whom a social network vouches for: linked, found by the address, or made.
 
+use super::Change;
 use super::alike::{self, Told};
 use crate::auth::security_event::{self, Event};
 use crate::auth::social::Person;
@@ -32,13 +33,8 @@ fn find_account(tx: &Write, member_id: i64) -> Result<Account, Failure> {
 /// Finds the linked member. Without a link, the member with the same e-mail address is linked, if both the network and the
 /// member have confirmed the address: an unconfirmed address on either side would open another person's account. Else a new
 /// member is made.
-pub(crate) fn find_or_make(
-    site: &Site,
-    call: &Call,
-    tx: &Write,
-    person: &Person,
-    user: Option<&str>,
-) -> Result<Found, Failure> {
+pub(crate) fn find_or_make(call: &Call, cx: &Change, person: &Person, user: Option<&str>) -> Result<Found, Failure> {
+    let (site, tx) = (cx.site, cx.tx);
     let network = person.network.key();
     if let Some(member_id) = social_links::find_for_use(tx, network, &person.subject)? {
         return find_account(tx, member_id).map(Found::Account);
@@ -65,7 +61,7 @@ pub(crate) fn find_or_make(
             member_id,
             Event::SocialLinked,
             &detail,
-            call.mail_language(),
+            cx.language,
             &call.actor(member_id),
         )?;
     }

@@ -233,23 +233,42 @@ pub(crate) fn check_not_delayed(site: &Site, call: &Call, tx: &Read, account: &A
     }
 }
 
-/// Checks that a signed-in member typed the own password, and returns the account as it was then; the text says why not.
+/// What a signed-in member's own password proves.
+pub(crate) enum OwnPassword {
+    /// The account as it was when the password was checked.
+    Right(Account),
+    /// The password is wrong, or the account has none, as the text says.
+    Refused(Text),
+}
+
+impl OwnPassword {
+    /// The account; 422 at `field` where the password is not right.
+    pub(crate) fn at(self, field: &str) -> Result<Account, Failure> {
+        match self {
+            OwnPassword::Right(account) => Ok(account),
+            OwnPassword::Refused(text) => Err(Failure::field(field, text)),
+        }
+    }
+}
+
+/// Checks that a signed-in member typed the own password.
 /// An effect that the password allows asks [`check_same_password`] in its transaction.
 pub(crate) fn check_own_password(
     site: &Site,
     call: &Call,
     member_id: i64,
     secret: &str,
-) -> Result<Result<Account, Text>, Failure> {
+) -> Result<OwnPassword, Failure> {
     let account = site.store.read(|tx| {
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
         check_not_delayed(site, call, tx, &account)?;
         Ok(account)
     })?;
     if account.password_hash.is_none() {
-        return Ok(Err(Text::new("field.no_password")));
+        return Ok(OwnPassword::Refused(Text::new("field.no_password")));
     }
-    Ok(check_password(site, call, &account.username, secret)?.account().ok_or(Text::new("field.wrong_password")))
+    let proven = check_password(site, call, &account.username, secret)?.account();
+    Ok(proven.map_or_else(|| OwnPassword::Refused(Text::new("field.wrong_password")), OwnPassword::Right))
 }
 
 /// 422 at `field` where the account of [`check_own_password`] has changed meanwhile: the typed password may be none by now.

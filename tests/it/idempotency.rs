@@ -277,7 +277,7 @@ fn an_outcome_that_this_version_cannot_read_is_refused_and_not_repeated() {
 
 #[test]
 fn a_form_of_the_desk_is_known_by_its_number_and_keeps_no_page() {
-    let site = Site::open();
+    let site = Site::open_with(|config| config.demo = true);
     let (jane, admin) = (site.member("jane"), Clerk::at(&site, &site.admin()));
     let headers = [("origin", &*admin.origin), ("idempotency-key", "one")];
     assert_eq!(admin.post_from(&format!("/desk/members/{}/pin", jane.id), &[], &headers).status, 200);

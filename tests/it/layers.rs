@@ -171,7 +171,8 @@ const MATRIX: &[(&str, &[&str])] = &[
 ];
 
 /// Parts of the standard library that rooms may not use.
-const STRANGERS: &[(&str, &[&str])] = &[("domain/", &["std::fs"]), ("api/", &["std::fs", "std::thread"])];
+const STRANGERS: &[(&str, &[&str])] =
+    &[("domain/", &["std::fs"]), ("api/", &["std::fs", "std::thread", "store::Write", "Read, Write}", "store.write("])];
 
 /// The other rooms that a source names.
 fn imported<'t>(room: &str, text: &'t str) -> Vec<&'t str> {

@@ -1,6 +1,6 @@
 //! Sign-in by password, up to the second factor where there is one.
 
-use crate::app::{self, RankedActor};
+use crate::app::{self, Change, RankedActor};
 use crate::auth::challenge::{self, Intent};
 use crate::auth::counters;
 use crate::auth::device;
@@ -14,7 +14,6 @@ use crate::http::field_types::{Flag, LineAsTyped, Name, Secret};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Text, TextKey};
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::tables::members::Account;
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +135,7 @@ fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, kind: SignInKind)
             if !sign_in::is_unchanged(cx.tx, &account)? {
                 return Ok(SignInOutcome::Refused("sign_in.wrong".into()));
             }
-            continue_sign_in(site, call, cx.tx, &account, renewed.as_deref(), kind)
+            continue_sign_in(call, cx, &account, renewed.as_deref(), kind)
         })
     })?;
     Ok(rendered(site, call, outcome))
@@ -145,9 +144,8 @@ fn sign_in(site: &Site, call: &Call, name: &str, secret: &str, kind: SignInKind)
 /// Continues a sign-in after its first proof. Every kind of sign-in passes here, so that none skips a required second
 /// factor.
 fn continue_sign_in(
-    site: &Site,
     call: &Call,
-    tx: &Write,
+    cx: &Change,
     account: &Account,
     renewed: Option<&str>,
     kind: SignInKind,
@@ -157,60 +155,53 @@ fn continue_sign_in(
         return Ok(SignInOutcome::Refused("sign_in.banned".into()));
     }
     let method = if let SignInKind::Interactive(method) = kind { method } else { None };
-    match second_factor::requirement(site, tx, account, method)? {
-        Requirement::Passed(passed) => enter(site, call, tx, passed, account, renewed),
-        Requirement::Code(due) => require_code(site, call, tx, account, &due, kind),
+    match second_factor::requirement(cx.site, cx.tx, account, method)? {
+        Requirement::Passed(passed) => enter(call, cx, passed, account, renewed),
+        Requirement::Code(due) => require_code(call, cx, account, &due, kind),
         Requirement::SetupMissing => Ok(SignInOutcome::SetupMissing { member_id: account.member_id }),
     }
 }
 
 /// Continues a sign-in by a social network.
-pub(super) fn continue_social_sign_in(
-    site: &Site,
-    call: &Call,
-    tx: &Write,
-    account: &Account,
-) -> Result<SignInOutcome, Failure> {
-    continue_sign_in(site, call, tx, account, None, SignInKind::Social)
+pub(super) fn continue_social_sign_in(call: &Call, cx: &Change, account: &Account) -> Result<SignInOutcome, Failure> {
+    continue_sign_in(call, cx, account, None, SignInKind::Social)
 }
 
 /// Opens a session, after every factor was passed.
 pub(super) fn enter(
-    site: &Site,
     call: &Call,
-    tx: &Write,
+    cx: &Change,
     passed: SecondFactorPassed,
     account: &Account,
     renewed: Option<&str>,
 ) -> Result<SignInOutcome, Failure> {
-    let opened = sign_in::open_session(site, call, tx, passed, account, renewed)?;
+    let opened = sign_in::open_session(cx.site, call, cx.tx, passed, account, renewed)?;
     let wrong = || SignInOutcome::Refused("sign_in.wrong".into());
     Ok(opened.map_or_else(wrong, |session| SignInOutcome::signed_in(account, session)))
 }
 
 /// Requires a second step; queues its passcode, if any.
 fn require_code(
-    site: &Site,
     call: &Call,
-    tx: &Write,
+    cx: &Change,
     account: &Account,
     due: &RequiredCode,
     kind: SignInKind,
 ) -> Result<SignInOutcome, Failure> {
     call.outcome.set(AuthOutcome::SecondFactorDue);
-    counters::count_second_step(site, call, tx, account)?;
+    counters::count_second_step(cx.site, call, cx.tx, account)?;
     let (code, message) = match (due, kind) {
-        (RequiredCode::Totp, _) if site.clock.is_suspect() => (CodeKind::Authenticator, "factor.clock_suspect"),
+        (RequiredCode::Totp, _) if cx.site.clock.is_suspect() => (CodeKind::Authenticator, "factor.clock_suspect"),
         (RequiredCode::Totp, _) => (CodeKind::Authenticator, "factor.totp_due"),
         (RequiredCode::Passcode(None), _) => (CodeKind::Passcode, "factor.unreachable"),
         (RequiredCode::Passcode(Some(_)), SignInKind::Silent) => (CodeKind::Passcode, "factor.passcode_due"),
         (RequiredCode::Passcode(Some(to)), SignInKind::Interactive(_) | SignInKind::Social) => {
-            let sent = second_factor::send_within_limit(site, call, tx, account.member_id, to)?;
+            let sent = second_factor::send_within_limit(cx.site, call, cx.tx, account.member_id, to)?;
             (CodeKind::Passcode, if sent { "passcode.sent" } else { "factor.passcodes_used_up" })
         }
     };
     let step_token = match kind {
-        SignInKind::Social => Some(challenge::begin(call, tx, account.member_id, Intent::Api)?),
+        SignInKind::Social => Some(challenge::begin(call, cx.tx, account.member_id, Intent::Api)?),
         SignInKind::Interactive(_) | SignInKind::Silent => None,
     };
     Ok(SignInOutcome::CodeDue { member_id: account.member_id, code, message: message.into(), step_token })

@@ -9,7 +9,6 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{Lines, Name};
 use crate::site::Site;
-use crate::store::Write;
 
 crate::body! {
     pub(crate) struct SocialSignIn {
@@ -33,7 +32,7 @@ pub(crate) fn sign_in(site: &Site, call: &Call) -> Answer {
         }
         match social::check(site, network, &params) {
             Ok(person) => {
-                let enter = |cx: &Change| enter(site, call, cx.tx, &person, user.as_deref());
+                let enter = |cx: &Change| enter(call, cx, &person, user.as_deref());
                 app::change_once(site, call, RankedActor::stranger(call), enter)
             }
             Err(refusal) => Ok(refused(network, &refusal)),
@@ -51,10 +50,9 @@ fn refused(network: Network, refusal: &Refusal) -> SignInOutcome {
     SignInOutcome::NotVouched { reason: key.into(), network: network.name().to_owned() }
 }
 
-fn enter(site: &Site, call: &Call, tx: &Write, person: &Person, user: Option<&str>) -> Result<SignInOutcome, Failure> {
-    let account = match social_accounts::find_or_make(site, call, tx, person, user)? {
-        Found::Account(account) => account,
-        Found::Staff => return Ok(SignInOutcome::Refused("social.staff".into())),
-    };
-    login::continue_social_sign_in(site, call, tx, &account)
+fn enter(call: &Call, cx: &Change, person: &Person, user: Option<&str>) -> Result<SignInOutcome, Failure> {
+    match social_accounts::find_or_make(call, cx, person, user)? {
+        Found::Account(account) => login::continue_social_sign_in(call, cx, &account),
+        Found::Staff => Ok(SignInOutcome::Refused("social.staff".into())),
+    }
 }

@@ -229,7 +229,7 @@ fn take_second_step(site: &Site, call: &Call) -> Result<SignInOutcome, Failure> 
         }
         let prove = || second_factor::prove(site, call, cx.tx, &account, &code);
         match sign_in::check_code(site, call, cx.tx, &account, prove)? {
-            Proof::Right(passed) => enter(site, call, cx.tx, passed, &account, renewed.as_deref()),
+            Proof::Right(passed) => enter(call, cx, passed, &account, renewed.as_deref()),
             proof => Ok(SignInOutcome::Refused(refusal(&proof)?)),
         }
     })
@@ -253,7 +253,7 @@ fn verify_challenge(site: &Site, call: &Call, fields: Fields) -> Result<SignInOu
         match sign_in::check_code(site, call, tx, &account, prove)? {
             Proof::Right(passed) => {
                 challenge::end(tx, account.member_id)?;
-                enter(site, call, tx, passed, &account, None)
+                enter(call, cx, passed, &account, None)
             }
             proof => Ok(SignInOutcome::Refused(refusal(&proof)?)),
         }
@@ -307,8 +307,9 @@ fn check_first_factor(
         PasswordProof::Delayed(seconds) => return Err(limits::too_soon(seconds)),
     };
     if member_id.is_some_and(|claimed| claimed != account.member_id) {
-        site.store.write(site.now(), |tx| {
-            sign_in::record_failure(site, call, tx, &account.username, std::slice::from_ref(&account))
+        let accounts = std::slice::from_ref(&account);
+        app::change(site, RankedActor::stranger(call), call.mail_language(), |cx| {
+            sign_in::record_failure(site, call, cx.tx, &account.username, accounts)
         })?;
         return Ok(None);
     }

@@ -37,8 +37,7 @@ pub(crate) fn change(site: &Site, call: &Call, member: &Member) -> Answer {
         _ => Ok(()),
     });
     let PasswordChange { password: new, current_password: current, .. } = body.finish()?;
-    let confirmed = sign_in::check_own_password(site, call, member.id(), &current)?;
-    let proven = confirmed.map_err(|text| Failure::field("current_password", text))?;
+    let proven = sign_in::check_own_password(site, call, member.id(), &current)?.at("current_password")?;
     // Checking the strength takes milliseconds, so it comes after the current password, whose failed attempts are limited.
     password::check(&new, &owner).map_err(|text| Failure::field("password", text))?;
     let password_hash = site.hash(&new);

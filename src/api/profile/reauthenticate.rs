@@ -48,8 +48,7 @@ enum Outcome {
 }
 
 fn by_password(site: &Site, call: &Call, member: &Member, password: &str) -> Result<Outcome, Failure> {
-    let confirmed = sign_in::check_own_password(site, call, member.id(), password)?;
-    let proven = confirmed.map_err(|text| Failure::field("password", text))?;
+    let proven = sign_in::check_own_password(site, call, member.id(), password)?.at("password")?;
     app::change_once(site, call, member, |cx| {
         sign_in::check_same_password(cx.tx, &proven, "password")?;
         credentials::set_proven(cx, member.session())?;

@@ -10,7 +10,6 @@ use crate::http::field_types::{Code, Name, Named};
 use crate::http::reply;
 use crate::i18n::language::{Text, TextKey};
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::tables::second_factors::{self, Factor, Kind};
 use serde::{Deserialize, Serialize};
 
@@ -73,10 +72,10 @@ crate::body! {
 pub(crate) fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
     let FactorRequest { operation, code } = call.body()?;
     let outcome = app::change_once(site, call, member, |cx| {
-        let (tx, account) = (cx.tx, cx.own()?);
-        let factor = second_factors::find(tx, account.member_id, tx.now())?;
+        let account = cx.own()?;
+        let factor = second_factors::find(cx.tx, account.member_id, cx.now())?;
         let code = code.as_deref();
-        let this = Request { site, call, tx, cx, member, account: &account, factor: &factor, code };
+        let this = Request { site, call, cx, member, account: &account, factor: &factor, code };
         match operation {
             Operation::Status => this.status(),
             Operation::Enable => this.enable(),
@@ -101,7 +100,6 @@ pub(crate) fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
 struct Request<'a> {
     site: &'a Site,
     call: &'a Call,
-    tx: &'a Write<'a>,
     cx: &'a Change<'a>,
     member: &'a Member,
     account: &'a SubjectAccount,
@@ -124,7 +122,7 @@ impl Request<'_> {
         if self.factor.kind.is_some() {
             return self.status();
         }
-        self.member.check_proven(self.tx.now())?;
+        self.member.check_proven(self.cx.now())?;
         if !second_factor::takes_passcodes(self.account) {
             return Err(Failure::second_factor_required().saying(Text::new("factor.staff_app")));
         }
@@ -156,9 +154,9 @@ impl Request<'_> {
     }
 
     fn send_passcode(&self) -> Result<Outcome, Failure> {
-        match second_factor::requirement(self.site, self.tx, self.account, None)? {
+        match second_factor::requirement(self.site, self.cx.tx, self.account, None)? {
             Requirement::Code(RequiredCode::Passcode(Some(to))) => {
-                second_factor::send(self.site, self.call, self.tx, self.account.member_id, &to)?;
+                second_factor::send(self.site, self.call, self.cx.tx, self.account.member_id, &to)?;
                 self.answer(self.factor.kind, "passcode.sent", Vec::new())
             }
             Requirement::Code(RequiredCode::Passcode(None)) => Err(Failure::nothing_confirmed()),
@@ -170,9 +168,9 @@ impl Request<'_> {
     /// Runs the effect if `code` proves the factor that is on.
     fn proven(&self, effect: impl FnOnce() -> Result<Outcome, Failure>) -> Result<Outcome, Failure> {
         let code = self.code.ok_or_else(|| Failure::field("code", Text::new("field.code_of_factor")))?;
-        sign_in::check_not_delayed(self.site, self.call, self.tx, self.account)?;
-        let prove = || second_factor::prove(self.site, self.call, self.tx, self.account, code);
-        match sign_in::check_code(self.site, self.call, self.tx, self.account, prove)? {
+        sign_in::check_not_delayed(self.site, self.call, self.cx.tx, self.account)?;
+        let prove = || second_factor::prove(self.site, self.call, self.cx.tx, self.account, code);
+        match sign_in::check_code(self.site, self.call, self.cx.tx, self.account, prove)? {
             Proof::Right(_) => effect(),
             Proof::Wrong | Proof::Delayed(_) => Ok(Outcome::Refused("field.wrong_code".into())),
             Proof::Unusable(why) => Ok(Outcome::Refused(why.into())),
@@ -185,7 +183,7 @@ impl Request<'_> {
         message: &'static str,
         recovery_codes: Vec<String>,
     ) -> Result<Outcome, Failure> {
-        let recovery_codes_left = second_factors::count_recovery_codes(self.tx, self.account.member_id)?;
+        let recovery_codes_left = second_factors::count_recovery_codes(self.cx.tx, self.account.member_id)?;
         Ok(Outcome::Stands { kind, message: message.into(), recovery_codes_left, recovery_codes })
     }
 }

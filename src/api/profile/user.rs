@@ -179,8 +179,7 @@ pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
         body.fields.refuse("tunnel", Text::new("field.unknown_tunnel"));
     }
     let ProfileEdit { real_name, screen_name, username, tunnel_id, verify_password } = body.finish()?;
-    let confirmed = sign_in::check_own_password(site, call, member.id(), &verify_password)?;
-    let proven = confirmed.map_err(|text| Failure::field("verify_password", text))?;
+    let proven = sign_in::check_own_password(site, call, member.id(), &verify_password)?.at("verify_password")?;
     if password::is_name(&verify_password, &username) {
         return Err(Failure::field("username", Text::new("field.username_own")));
     }

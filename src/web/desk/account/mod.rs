@@ -6,8 +6,9 @@ pub(crate) mod password;
 
 use super::totp_setup::RecoveryCodesPage;
 use crate::app::{self, credentials};
+use crate::auth::Clerk;
 use crate::auth::second_factor::{self, Proof};
-use crate::auth::{Clerk, sign_in};
+use crate::auth::sign_in::{self, OwnPassword};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -129,8 +130,8 @@ pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         return refuse(site, call, clerk, "prove", call.say("account.password_missing"));
     };
     let proven = match sign_in::check_own_password(site, call, clerk.id(), &secret)? {
-        Ok(proven) => proven,
-        Err(text) => return refuse(site, call, clerk, "prove", call.language().say(&text)),
+        OwnPassword::Right(proven) => proven,
+        OwnPassword::Refused(text) => return refuse(site, call, clerk, "prove", call.language().say(&text)),
     };
     // The session may have ended, or the password changed, while the password was hashed.
     let marked = site.store.write(site.now(), |tx| {

@@ -2,7 +2,8 @@
 
 use super::{PATH, refuse};
 use crate::app::{self, credentials};
-use crate::auth::{Clerk, sign_in};
+use crate::auth::Clerk;
+use crate::auth::sign_in::{self, OwnPassword};
 use crate::domain::password;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -32,8 +33,8 @@ pub(crate) fn change(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         return no(&Text::new("field.not_confirmed"));
     }
     let proven = match sign_in::check_own_password(site, call, clerk.id(), &current)? {
-        Ok(proven) => proven,
-        Err(text) => return no(&text),
+        OwnPassword::Right(proven) => proven,
+        OwnPassword::Refused(text) => return no(&text),
     };
     // Judging the strength takes milliseconds, so the current password comes first: its failed attempts are limited.
     if let Err(text) = password::check(&new, &owner) {
