@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::ops::tests::new_site;
-    use crate::store::engine::data_dir::DataDir;
+    use crate::store::data_dir::DataDir;
 
     #[test]
     fn the_technician_learns_which_names_lack_letters_and_which_fonts_have_them() {

@@ -3,7 +3,6 @@
 //! the code proves anything without the other.
 
 use super::session::{new_token, token_hash};
-use super::signer::DocumentDigest;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::keys::hex;
@@ -11,6 +10,9 @@ use crate::store::tables::members::{self, Account};
 use crate::store::tables::sessions::TokenHash;
 use crate::store::tables::sign_in_steps;
 use crate::store::{Read, Write};
+
+/// The digest of the one document that a proof signs or denies.
+pub(crate) type DocumentDigest = [u8; 32];
 
 pub(super) const LIFE_SECONDS: i64 = 10 * 60;
 const TRIES_MAX: i64 = super::limits::STEP_TRIES.fixed();

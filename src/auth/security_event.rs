@@ -2,7 +2,7 @@
 //! confirmed address, in the transaction of the change. A member without a confirmed address gets the notice alone.
 
 use super::message_quota::{self, Cause};
-use super::undo;
+use super::session::new_token;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
@@ -10,8 +10,12 @@ use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members::{self, Profile};
 use crate::store::tables::outbox::{self, Channel};
+use crate::store::tables::undos::{self, Undo};
 use crate::store::tables::{audit, notices, second_factors};
 use serde_json::{Value, json};
+
+/// How long the link in a mail undoes a change.
+const UNDO_SECONDS: i64 = 7 * 86_400;
 
 /// A change of an account's credentials, of which its owner is notified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,7 +169,7 @@ fn send(
     }
     let (template, values) = match before.filter(|_| channel == Channel::Email) {
         Some(before) => {
-            ("security_event_undo", json!({ "event": event.name(), "token": undo::offer(tx, event, before)? }))
+            ("security_event_undo", json!({ "event": event.name(), "token": offer_undo(tx, event, before)? }))
         }
         None => ("security_event", json!({ "event": event.name() })),
     };
@@ -174,6 +178,21 @@ fn send(
         outbox::NewMessage { channel, member_id, recipient, language: language.tag(), template, values: &values };
     outbox::insert(tx, &site.keys, &message)?;
     Ok(())
+}
+
+/// Makes a token that undoes `event`; `before`: the member before the change.
+fn offer_undo(tx: &Write, event: Event, before: &Profile) -> Result<String, Failure> {
+    let (token, hash) = new_token();
+    let undo = Undo {
+        member_id: before.member_id,
+        email: before.email.clone(),
+        email_confirmed: before.email_verified,
+        phone: before.phone.clone(),
+        phone_confirmed: before.phone_verified,
+        made_at: tx.now(),
+    };
+    undos::insert(tx, &hash, event.name(), &undo, tx.now() + UNDO_SECONDS)?;
+    Ok(token)
 }
 
 #[cfg(test)]

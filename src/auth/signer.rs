@@ -1,7 +1,7 @@
 //! The proof of a signer in the browser of a clerk: the same factors and delays as a sign-in, and no session at the end.
 //! A booking PIN is no such proof, because the desk hands those out.
 
-use super::challenge::{self, Intent};
+use super::challenge::{self, DocumentDigest, Intent};
 use super::passkey::{self, CheckedResponse};
 use super::second_factor::{self, Proof, RequiredCode, Requirement};
 use super::sign_in;
@@ -11,9 +11,6 @@ use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members::Account;
-
-/// The digest of the one document that a proof signs or denies.
-pub(crate) type DocumentDigest = [u8; 32];
 
 /// A member whose identity was proven at the desk. Only this file makes one.
 #[derive(Debug)]

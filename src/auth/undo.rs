@@ -3,17 +3,15 @@
 //! the password too, because the thief may know it.
 
 use super::security_event::{self, Event};
-use super::session::{new_token, token_hash};
+use super::session::token_hash;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::store::tables::members::{self, Profile};
+use crate::store::tables::members;
 use crate::store::tables::undos::{self, Undo};
 use crate::store::tables::{email_tokens, passkeys, second_factors, sessions, social_links};
 use crate::store::{Read, Write};
 use serde_json::json;
-
-const LIFE_SECONDS: i64 = 7 * 86_400;
 
 /// The outcome of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,21 +21,6 @@ pub(crate) enum Undone {
     Invalid,
     /// Another member has confirmed the old address meanwhile.
     AddressTaken,
-}
-
-/// Makes a token that undoes `event`; `before`: the member before the change.
-pub(crate) fn offer(tx: &Write, event: Event, before: &Profile) -> Result<String, Failure> {
-    let (token, hash) = new_token();
-    let undo = Undo {
-        member_id: before.member_id,
-        email: before.email.clone(),
-        email_confirmed: before.email_verified,
-        phone: before.phone.clone(),
-        phone_confirmed: before.phone_verified,
-        made_at: tx.now(),
-    };
-    undos::insert(tx, &hash, event.name(), &undo, tx.now() + LIFE_SECONDS)?;
-    Ok(token)
 }
 
 /// Whether a token is valid.

@@ -7,7 +7,7 @@ use super::owner::become_owner;
 use super::socket::{self, ConnectError};
 use super::{CommandError, Global, holder, refused};
 use crate::config::Config;
-use crate::store::engine::data_dir::{DataDir, LockError, database, standby_copy};
+use crate::store::data_dir::{DataDir, LockError, database, standby_copy};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -119,7 +119,7 @@ fn describe(connect_error: &ConnectError, dir: &Path, connect_timeout: Duration)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::engine::data_dir;
+    use crate::store::data_dir;
     use socket2::{Domain, SockAddr, Socket, Type};
     use std::os::unix::net::UnixListener;
 

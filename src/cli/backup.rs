@@ -3,10 +3,12 @@
 
 use super::shell::Shell;
 use super::{CommandResult, Row, Table, done, failed, refused, shown_moment};
+use crate::ops::Progress;
 use crate::ops::backup::backup_store::Backup;
+use crate::ops::backup::backup_store::local_store;
 use crate::ops::backup::drill::{self, Drill};
 use crate::ops::backup::off_site::OffSite;
-use crate::ops::backup::{self, BackupOutcome, Progress};
+use crate::ops::backup::{self, BackupOutcome};
 use crate::site::Site;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -73,7 +75,7 @@ fn made(site: &Site, made: &BackupOutcome) -> CommandResult {
 }
 
 fn list(site: &Site) -> CommandResult {
-    let (local, drill) = (backup::local_store(&site.config.data).listing(), drill::last(&site.config.data));
+    let (local, drill) = (local_store(&site.config.data).listing(), drill::last(&site.config.data));
     let (here, mut unreadable) = (local.backups, local.unreadable);
     let off_site = OffSite::of(site).map(|off_site| (off_site.target().to_string(), off_site.list()));
     if let Some((_, Ok(listing))) = &off_site {

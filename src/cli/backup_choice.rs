@@ -12,7 +12,7 @@ use crate::ops::backup::off_site::OffSite;
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
 use crate::ops::signature::Trust;
-use crate::store::engine::data_dir::DataDir;
+use crate::store::data_dir::DataDir;
 use crate::store::queries::erasure::zone_of;
 use std::path::Path;
 

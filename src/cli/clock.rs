@@ -6,9 +6,9 @@ use super::{CommandResult, Global, done, failed, refused, show_moments_of, shown
 use crate::clock;
 use crate::domain::audit::{Detail, Subject};
 use crate::site::Site;
-use crate::store::engine::alarm;
-use crate::store::engine::clock as mark;
-use crate::store::engine::data_dir::DataDir;
+use crate::store::alarm;
+use crate::store::clock as mark;
+use crate::store::data_dir::DataDir;
 use crate::store::tables::audit;
 use clap::Subcommand;
 use serde_json::json;

@@ -3,7 +3,7 @@
 use super::{CommandResult, Global, acquire, failed, holder, refused};
 use crate::clock::Clock;
 use crate::demo::{self, Made, Plan};
-use crate::store::engine::data_dir::{DataDir, LockError};
+use crate::store::data_dir::{DataDir, LockError};
 use clap::Args;
 use serde::Serialize;
 use std::fmt::{self, Display, Formatter};

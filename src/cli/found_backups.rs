@@ -2,14 +2,14 @@
 
 use super::{CommandError, failed, refused};
 use crate::config::Config;
+use crate::ops::backup::backup_store::local_store;
 use crate::ops::backup::backup_store::{Backup, Listing};
-use crate::ops::backup::local_store;
 use crate::ops::backup::manifest::ChainOrigin;
 use crate::ops::backup::manifest_signature::ErasedMark;
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::replication::target::Target;
 use crate::ops::signature::{PublicKey, Signer, Trust};
-use crate::store::engine::data_dir;
+use crate::store::data_dir;
 use crate::store::queries::erasure::site_of;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};

@@ -58,7 +58,7 @@ fn holder_in(line: &str, inode: u64) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::engine::data_dir::DataDir;
+    use crate::store::data_dir::DataDir;
 
     #[test]
     fn the_process_that_has_a_directory_locked_is_named() {

@@ -15,7 +15,7 @@ use crate::ops::lifecycle::Identity;
 use crate::ops::signature::Signer;
 use crate::site::Site;
 use crate::store::Write;
-use crate::store::engine::data_dir::{DataDir, LockError, database, standby_copy};
+use crate::store::data_dir::{DataDir, LockError, database, standby_copy};
 use crate::store::queries::erasure;
 use crate::store::tables::{audit, tunnels};
 use clap::Args;

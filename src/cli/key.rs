@@ -6,7 +6,7 @@ use super::{CommandResult, Global, done, failed};
 use crate::clock::Clock;
 use crate::ops::signature::Signer;
 use crate::site::Site;
-use crate::store::engine::data_dir::DataDir;
+use crate::store::data_dir::DataDir;
 use clap::Subcommand;
 use serde_json::json;
 

@@ -14,7 +14,7 @@ use crate::ops::backup::restore::{Purpose, RestoreRequest, Restored};
 use crate::ops::backup::{restore, undo};
 use crate::ops::replication::replay::Replay;
 use crate::ops::signature::{PublicKey, parse_fingerprint};
-use crate::store::engine::data_dir::DataDir;
+use crate::store::data_dir::DataDir;
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use super::shell::shell_actor;
 use super::{CommandResult, Global, done, failed, refused, show_moments_in, shown_moment};
 use crate::domain::local_time::TimeZone;
 use crate::ops::backup::rollback::{self, RollbackError, RolledBack};
-use crate::store::engine::data_dir::DataDir;
+use crate::store::data_dir::DataDir;
 use crate::store::queries::erasure::zone_of;
 use serde_json::json;
 

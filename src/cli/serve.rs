@@ -18,9 +18,9 @@ use crate::ops::systemd::Service;
 use crate::server::{self, Running, Sockets, watchdog};
 use crate::site::Site;
 use crate::store::Condition;
-use crate::store::engine::data_dir::{DataDir, LockError};
-use crate::store::engine::integrity;
-use crate::store::engine::reserve::Reserve;
+use crate::store::data_dir::{DataDir, LockError};
+use crate::store::integrity;
+use crate::store::reserve::Reserve;
 use clap::Args;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::Write;
@@ -81,7 +81,7 @@ impl Jobs {
             start("promoted", site, jobs::standby::ask_former_main)?,
         ];
         let cannot = |e| failed(format!("cannot start a thread: {e}"));
-        let replicating = replication::start(site).map_err(cannot)?;
+        let replicating = replication::start(site, crate::ops::backup::make_base).map_err(cannot)?;
         Ok(Jobs { until_dropped, sending: jobs::outbox::start(site).map_err(failed)?, replicating })
     }
 

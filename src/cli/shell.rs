@@ -5,8 +5,8 @@ use crate::domain::audit::{Actor, ActorId, Detail, Origin, Subject};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
+use crate::store::CheckSpeed;
 use crate::store::Write;
-use crate::store::engine::copy::CheckSpeed;
 use crate::store::tables::audit;
 use std::ops::Deref;
 

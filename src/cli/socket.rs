@@ -3,7 +3,7 @@
 //!
 //! On a disk that takes no writes the socket lies outside the data directory, in a directory of the service's own.
 
-use crate::store::engine::data_dir;
+use crate::store::data_dir;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::fs::{DirBuilder, File, Metadata, Permissions};
 use std::io;

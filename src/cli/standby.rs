@@ -10,7 +10,7 @@ use crate::ops::backup::restore;
 use crate::ops::standby::copy::Trouble;
 use crate::ops::standby::epoch::{self, Main};
 use crate::ops::standby::promote::{self, Promoted};
-use crate::store::engine::data_dir::{DataDir, LockError};
+use crate::store::data_dir::{DataDir, LockError};
 use clap::Args;
 use serde_json::json;
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@
 use super::output::ignoring_closed_pipe;
 use super::owner::RootAccess;
 use super::{CommandError, Output, failed};
-use crate::ops::backup::Progress;
+use crate::ops::Progress;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::config;
 use crate::domain::audit::{Detail, Subject};
 use crate::jobs::sync::{self, Reports, Status, Uploader};
-use crate::ops::backup::Progress;
+use crate::ops::Progress;
 use crate::site::Site;
 use crate::store::tables::sync::Refused;
 use clap::Args;

@@ -4,8 +4,8 @@ use super::acquire::offline;
 use super::{CommandResult, Global, done, failed};
 use crate::clock::Clock;
 use crate::site::Site;
-use crate::store::engine::data_dir::DataDir;
-use crate::store::engine::migrate;
+use crate::store::data_dir::DataDir;
+use crate::store::migrate;
 use serde_json::json;
 
 pub(super) fn run(global: &Global) -> CommandResult {

@@ -1,6 +1,6 @@
 //! A QR code as a picture that a page can show without asking for another file.
 
-use crate::store::engine::write_scope;
+use crate::store::write_scope;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use qrcodegen::{QrCode, QrCodeEcc};

@@ -3,6 +3,7 @@
 pub(crate) mod age;
 pub mod audit;
 pub(crate) mod audit_action;
+pub mod audit_break;
 pub mod booking;
 pub(crate) mod card;
 pub mod catalogue;

@@ -2,5 +2,6 @@
 
 pub(crate) mod date;
 pub mod language;
+mod languages;
 pub(crate) mod number;
 mod text;

@@ -1,6 +1,6 @@
 //! Numbers in the format of each language.
 
-use super::language::Language;
+use super::languages::Language;
 
 /// The space between a number and its percent sign, where the language has one; lines do not break there.
 const NARROW_SPACE: &str = "\u{202f}";

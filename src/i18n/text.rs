@@ -1,6 +1,6 @@
 //! A text whose language is not chosen yet.
 
-use super::language::Language;
+use super::languages::Language;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

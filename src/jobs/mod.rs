@@ -15,7 +15,7 @@ use crate::http::failure::Failure;
 use crate::ops::lifecycle;
 use crate::site::Site;
 use crate::site::priority;
-use crate::store::engine::integrity::{self, Verdict};
+use crate::store::integrity::{self, Verdict};
 use crate::store::tables::callbacks::{self, Sender};
 use crate::store::tables::{
     account_claims, contact, devices, email_tokens, failed_attempts, invitations, joins, kiosks, outbox as messages,
@@ -152,7 +152,7 @@ mod tests {
     use crate::ops::audit::Verify;
     use crate::ops::on_demand;
     use crate::ops::tests::new_site;
-    use crate::store::engine::data_dir::DataDir;
+    use crate::store::data_dir::DataDir;
     use std::cell::Cell;
     use std::sync::mpsc;
 

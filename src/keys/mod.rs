@@ -25,6 +25,8 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+pub(crate) type TokenHash = [u8; 32];
+
 const KEY_BYTES: usize = 32;
 const KEY_ID_BYTES: usize = 4;
 const NONCE_BYTES: usize = 24;

@@ -4,13 +4,13 @@
 //! The file is written once a second at most, and names an end that was committed by then. So rows behind that end are
 //! normal, and an end that the database lacks is a cut. A restore removes the file, and the next second writes it anew.
 
-use super::audit::Break;
 use crate::domain::audit::Head;
+use crate::domain::audit_break::Break;
 use crate::http::failure::Failure;
 use crate::keys::{hex, unhex};
 use crate::log;
 use crate::site::Site;
-use crate::store::engine::data_dir::audit_end;
+use crate::store::data_dir::audit_end;
 use crate::store::tables::audit;
 use crate::store::{Condition, Read, Store};
 use std::path::Path;

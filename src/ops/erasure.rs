@@ -4,13 +4,16 @@
 use crate::domain::mention::{Person, Terms};
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
+use crate::ops::Progress;
+use crate::ops::backup::backup_store::{local_store, make_dir};
 use crate::ops::backup::off_site::OffSite;
-use crate::ops::backup::{self, Progress, tombstones};
+use crate::ops::backup::tombstones;
 use crate::ops::signature::{Signer, Trust};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::queries::erasure::{self, Tombstone};
 use crate::store::queries::mentions::{self, Change as Mention, Search};
+use crate::store::rewrite;
 use crate::store::tables::{joins, members, tunnels};
 use std::path::{Path, PathBuf};
 
@@ -112,7 +115,7 @@ pub(crate) fn erase_again(site: &Site, all: &[Tombstone], progress: &mut Progres
 /// Erases the members again whose tombstones are in the local backup store alone: a rollback brings the database back as it
 /// was. Returns how many it still had.
 pub(crate) fn catch_up(site: &Site, progress: &mut Progress) -> Result<usize, String> {
-    let all = tombstones::list(backup::local_store(&site.config.data).dir(), &site.site_id, &Trust::Unsigned)?;
+    let all = tombstones::list(local_store(&site.config.data).dir(), &site.site_id, &Trust::Unsigned)?;
     if all.is_empty() {
         return Ok(0);
     }
@@ -131,10 +134,10 @@ pub(crate) fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String
     if due.is_empty() {
         return Ok(());
     }
-    let backup_store = backup::local_store(&site.config.data);
+    let backup_store = local_store(&site.config.data);
     let _lock = backup_store.lock_own()?;
     progress("rebuilding the database", 0, 1);
-    erasure::rebuild(&site.store)?;
+    rewrite(&site.store)?;
     progress("rebuilding the database", 1, 1);
     // A member who was erased meanwhile is due for the next rebuild.
     let note = |member_id: &i64| site.store.write(site.now(), |tx| Ok(erasure::set_rebuilt(tx, *member_id)?));
@@ -147,9 +150,9 @@ pub(crate) fn add_tombstones(site: &Site) -> Result<(), String> {
     if all.is_empty() {
         return Ok(());
     }
-    let own = backup::local_store(&site.config.data);
+    let own = local_store(&site.config.data);
     let failed = |e: std::io::Error| format!("cannot write to {}: {e}", own.dir().display());
-    backup::backup_store::make_dir(own.dir()).map_err(failed)?;
+    make_dir(own.dir()).map_err(failed)?;
     tombstones::add(own.dir(), &site.site_id, &all, &Signer::ensure(&site.config.data)?).map_err(failed)?;
     OffSite::of(site).map_or(Ok(()), |off_site| off_site.add_erased(&site.site_id, &all))
 }

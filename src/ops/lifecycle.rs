@@ -1,23 +1,22 @@
 //! The life cycle of a site: created, opened, upgraded where its database is older, and closed.
 
 use super::backup::upgrade::{self, Upgraded};
-use super::backup::{Progress, restore};
+use super::backup::restore;
 use super::{audit_end, levels, rotation};
 use crate::clock::{Clock, Jump};
 use crate::config::Config;
 use crate::domain::audit::Head;
+use crate::http::failure::{DiskFault, Failure};
 use crate::keys::{Keys, columns, hex, random};
+use crate::ops::Progress;
 use crate::ops::erasure;
 use crate::site::Site;
-use crate::store::engine::alarm;
-use crate::store::engine::data_dir::DataDir;
-use crate::store::engine::migrate::{self, Older};
-use crate::store::engine::{hot_journal, integrity};
+use crate::store::alarm;
+use crate::store::data_dir::DataDir;
+use crate::store::migrate::{self, Older};
 use crate::store::tables::{audit, tunnels};
-use crate::store::{Condition, Store};
-
-/// The text that is sealed in every database, to check that the key file belongs to it.
-const KEY_CHECK: &[u8] = b"this is the key";
+use crate::store::{Condition, Read, Store};
+use crate::store::{hot_journal, integrity};
 
 /// A lost log covers less time than this.
 const LOST_SECONDS_MAX: i64 = 86_400;
@@ -62,7 +61,7 @@ impl Site {
         let row = tunnels::SiteRow {
             site_id: hex(&random::<16>()),
             tunnel_id: identity.tunnel_id,
-            key_check: keys.seal(&columns::KEY_CHECK.at([]), KEY_CHECK),
+            key_check: keys.seal(&columns::KEY_CHECK.at([]), rotation::KEY_CHECK),
             sealed_hash_key: Some(keys.sealed_hash_key()),
             clock_high_water: clock.now(),
         };
@@ -245,11 +244,6 @@ pub(crate) fn follow_jump(site: &Site) {
     }
 }
 
-/// Whether these keys belong to a database with this key check.
-pub(crate) fn fits(keys: &Keys, key_check: &[u8]) -> bool {
-    keys.unseal(&columns::KEY_CHECK.at([]), key_check).as_deref() == Some(KEY_CHECK)
-}
-
 /// Records the version of this program in the database, unless it cannot be written now.
 fn record_version(store: &Store, now: i64) {
     let known = store.read(|tx| Ok(tunnels::find_version(tx)?));
@@ -260,16 +254,28 @@ fn record_version(store: &Store, now: i64) {
     }
 }
 
+/// Reads what a start needs. A flipped bit is put right by the check that its first read begins, and the next read finds the
+/// page as it was written.
+fn read<T>(store: &Store, question: impl Fn(&Read) -> Result<T, Failure>) -> Result<T, Failure> {
+    store.read(&question).or_else(|failure| {
+        if failure.disk_fault() != Some(DiskFault::Unreadable) {
+            return Err(failure);
+        }
+        store.release();
+        integrity::recheck(store);
+        store.read(&question)
+    })
+}
+
 fn read_row(data_dir: &DataDir, store: &Store) -> Result<tunnels::SiteRow, String> {
-    let row = store
-        .read(|tx| Ok(tunnels::find_site(tx)?))
+    let row = read(store, |tx| Ok(tunnels::find_site(tx)?))
         .map_err(|e| format!("cannot read {}: {e}", data_dir.database().display()))?;
     row.ok_or_else(|| data_dir.without_site())
 }
 
 /// The end of an audit log that has no key yet. `None`: it has no rows.
 fn plain_end(data_dir: &DataDir, store: &Store) -> Result<Option<Head>, String> {
-    let head = store.read(|tx| Ok(audit::head(tx)?));
+    let head = read(store, |tx| Ok(audit::head(tx)?));
     let head =
         head.map_err(|e| format!("cannot read the end of the audit log in {}: {e}", data_dir.database().display()));
     head.map(|head| Some(head).filter(|head| head.seq > 0))

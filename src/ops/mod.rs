@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub mod audit;
 pub(crate) mod audit_end;
 pub(crate) mod backup;
+pub(crate) mod digest;
 pub(crate) mod erasure;
 pub(crate) mod footprint;
 pub mod health;
@@ -15,10 +16,14 @@ pub mod replication;
 mod rotation;
 pub(crate) mod shutdown;
 pub(crate) mod signature;
+pub(crate) mod space;
 pub mod standby;
 pub(crate) mod systemd;
 pub mod tls;
 pub(crate) mod upstream;
+
+/// The progress of long work: the name of its present step, how much of it is done, and how much there is in all.
+pub(crate) type Progress<'p> = dyn FnMut(&str, u64, u64) + 'p;
 
 #[cfg(test)]
 pub(crate) mod tests;

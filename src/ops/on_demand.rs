@@ -86,7 +86,7 @@ mod tests {
     use crate::config::Config;
     use crate::http::failure::Failure;
     use crate::ops::tests::new_site;
-    use crate::store::engine::data_dir::DataDir;
+    use crate::store::data_dir::DataDir;
     use std::time::{Duration, Instant};
 
     #[derive(Debug, Clone, Copy)]

@@ -5,13 +5,20 @@
 //! the next start finds that the new key fits, and completes the rotation.
 
 use crate::domain::audit::{Actor, Detail, Head, Subject};
-use crate::keys::{self, Keys};
-use crate::ops::lifecycle::fits;
+use crate::keys::{self, Keys, columns};
 use crate::site::Site;
-use crate::store::engine::data_dir::DataDir;
+use crate::store::data_dir::DataDir;
 use crate::store::queries::sealed::{self, Resealed};
 use crate::store::tables::audit;
 use std::path::PathBuf;
+
+/// The text that is sealed in every database, to check that the key file belongs to it.
+pub(super) const KEY_CHECK: &[u8] = b"this is the key";
+
+/// Whether these keys belong to a database with this key check.
+pub(crate) fn fits(keys: &Keys, key_check: &[u8]) -> bool {
+    keys.unseal(&columns::KEY_CHECK.at([]), key_check).as_deref() == Some(KEY_CHECK)
+}
 
 /// The keys of the database: those of the key file, or the new ones of an interrupted rotation.
 pub(crate) fn fitting(data_dir: &DataDir, keys: Keys, key_check: &[u8]) -> Result<Keys, String> {

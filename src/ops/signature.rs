@@ -8,7 +8,7 @@
 
 use crate::files;
 use crate::keys::{hex, random, unhex};
-use crate::store::engine::data_dir;
+use crate::store::data_dir;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

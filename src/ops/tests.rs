@@ -4,7 +4,7 @@ use super::lifecycle::Identity;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::site::Site;
-use crate::store::engine::data_dir::DataDir;
+use crate::store::data_dir::DataDir;
 
 /// The moment at which the clock of [`new_site`] stands.
 pub(crate) const NOW: i64 = 1_800_000_000;

@@ -95,7 +95,7 @@ impl Listener {
     async fn handshake(&self, acceptor: &Acceptor, slot: &Slot, stream: TcpStream) -> Option<TlsConnection> {
         let mut phase = self.phase.clone();
         tokio::select! {
-            connection = acceptor.accept(&self.service, &slot.handshakes, stream) => connection,
+            connection = acceptor.accept(&self.service.stats, &slot.handshakes, stream) => connection,
             _ = phase.wait_for(|phase| *phase == Phase::Close) => None,
         }
     }

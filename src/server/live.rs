@@ -2,9 +2,8 @@
 //! then reloads itself.
 
 use super::long_answer::{Aborted, RemainingChunks};
-use super::service::HttpService;
-use crate::auth::clerk;
 use crate::http::reply::Listener;
+use crate::store::tables::sessions::TokenHash;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::{Body, Frame, SizeHint};
@@ -21,8 +20,6 @@ pub(super) const STREAMS_MAX: usize = 64;
 /// Simultaneous streams of one session; another ends the oldest. The screens of a site may share a session, twenty of them in
 /// the load test, and the server notices late that a page was left.
 const STREAMS_PER_SESSION_MAX: usize = 24;
-/// A stream ends within this time after its session.
-const SESSION_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// A stream ends after this time, and the client must authenticate again.
 const STREAM_TIME_MAX: Duration = Duration::from_secs(10 * 60);
 /// The interval of keep-alive comments, by which proxies keep the connection and a broken one is noticed.
@@ -106,6 +103,18 @@ impl Drop for StreamPlace {
 }
 
 impl Streams {
+    /// The sessions of those who opened streams.
+    pub(super) fn sessions(&self) -> Vec<TokenHash> {
+        let mut sessions: Vec<_> = self.open().iter().map(|one| one.listener.session).collect();
+        sessions.dedup();
+        sessions
+    }
+
+    /// Ends the streams of these sessions.
+    pub(super) fn end_those_of(&self, sessions: &[TokenHash]) {
+        self.open().retain(|one| !sessions.contains(&one.listener.session));
+    }
+
     pub(super) fn new() -> Arc<Streams> {
         Arc::new(Streams { open: Mutex::default(), begun: AtomicU64::new(0), changes: watch::channel(Some(0)).0 })
     }
@@ -159,26 +168,6 @@ fn make_room(open: &mut Vec<OpenStream>, newcomer: Listener) -> Option<()> {
         open.remove(oldest);
     }
     Some(())
-}
-
-/// Ends the streams of ended sessions, for as long as the server runs.
-pub(super) async fn end_with_sessions(service: Arc<HttpService>) {
-    let mut beat = tokio::time::interval(SESSION_CHECK_INTERVAL);
-    loop {
-        beat.tick().await;
-        let mut sessions: Vec<_> = service.streams.open().iter().map(|one| one.listener.session).collect();
-        sessions.dedup();
-        if sessions.is_empty() {
-            continue;
-        }
-        match service.pool.ask(move |site| clerk::ended(site, sessions)).await {
-            Some(Ok(ended)) => service.streams.open().retain(|one| !ended.contains(&one.listener.session)),
-            Some(Err(failure)) => {
-                tracing::warn!(cause = failure.cause(), "the sessions of open pages were not checked")
-            }
-            None => {}
-        }
-    }
 }
 
 async fn run(

@@ -2,8 +2,6 @@
 //! client, so that a slow client keeps no thread and no database connection busy.
 
 use super::limiter::{ConnectionState, Progress};
-use super::pool::{DRAWN_ANSWER_TIME_MAX, Job};
-use super::queue::Queue;
 use crate::http::chunks::Chunks;
 use crate::http::failure::Failure;
 use bytes::Bytes;
@@ -12,18 +10,25 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::{Timeout, timeout};
 
 /// Simultaneous long answers of the server, a limit on memory: each has a chunk or two there.
 pub(super) const LONG_ANSWERS_MAX: usize = 16;
 
+/// How long the pages and documents of one answer, or one of its chunks, may take.
+pub(super) const DRAWN_ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+
 /// A chunk, and those after it: `None` after the last one.
 pub(super) type NextChunk = Result<(Bytes, Option<Chunks>), Failure>;
 
+/// Lets a thread of the pool make the next chunk; `false`: the server stops.
+pub(super) type QueueChunk = Box<dyn Fn(Chunks, oneshot::Sender<NextChunk>) -> bool + Send + Sync>;
+
 /// The chunks of one answer that the connection has not taken yet.
 pub(super) struct RemainingChunks {
-    queue: Queue<Job>,
+    queue: QueueChunk,
     state: State,
     request_id: String,
     /// The state of the connection that sends the answer.
@@ -53,7 +58,7 @@ impl std::error::Error for Aborted {}
 
 impl RemainingChunks {
     pub(super) fn new(
-        queue: Queue<Job>,
+        queue: QueueChunk,
         chunks: Chunks,
         request_id: &str,
         permit: OwnedSemaphorePermit,
@@ -86,7 +91,7 @@ impl RemainingChunks {
             State::Waiting(chunks) => {
                 self.set_state(ConnectionState::Processing);
                 let (done, made) = oneshot::channel();
-                if self.queue.push_continuation(Job::Chunk { chunks, done }).is_err() {
+                if !(self.queue)(chunks, done) {
                     return Poll::Ready(Some(self.abort("the server stops")));
                 }
                 Box::pin(timeout(DRAWN_ANSWER_TIME_MAX, made))
@@ -123,7 +128,6 @@ impl RemainingChunks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::queue::{Limits, Work};
     use super::*;
     use std::future::poll_fn;
     use std::ops::ControlFlow;
@@ -132,15 +136,10 @@ mod tests {
     /// A long answer whose remaining chunks have one letter each, and the semaphore of its permit. Making a chunk fails after
     /// `sound` ones.
     fn rest(sound: usize, chunks: usize) -> (RemainingChunks, Arc<Semaphore>) {
-        let limits = Limits { name: "test", threads_max: 1, jobs_max: 0 };
-        let work = || -> Work<Job> {
-            Box::new(|job| {
-                if let Job::Chunk { chunks, done } = job {
-                    _ = done.send(chunks.make());
-                }
-            })
-        };
-        let queue = Queue::start(limits, work).unwrap();
+        let queue: QueueChunk = Box::new(|chunks, done| {
+            std::thread::spawn(move || done.send(chunks.make()));
+            true
+        });
         let mut made = 0;
         let next = move |text: &mut String| {
             made += 1;
@@ -179,15 +178,17 @@ mod tests {
         assert_eq!(next(&mut rest).await.unwrap().unwrap(), "x");
         assert!(next(&mut rest).await.unwrap().is_err() && next(&mut rest).await.is_none());
         let (mut stopped, _places) = self::rest(3, 3);
-        stopped.queue.close();
+        stopped.queue = Box::new(|_, _| false);
         assert!(next(&mut stopped).await.unwrap().is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_chunk_that_never_comes_aborts_the_answer() {
         let (mut rest, _places) = rest(3, 3);
-        let limits = Limits { name: "test", threads_max: 1, jobs_max: 0 };
-        rest.queue = Queue::start(limits, || -> Work<Job> { Box::new(std::mem::forget) }).unwrap();
+        rest.queue = Box::new(|chunks, done| {
+            std::mem::forget((chunks, done));
+            true
+        });
         let never = timeout(2 * DRAWN_ANSWER_TIME_MAX, next(&mut rest)).await.unwrap();
         assert!(never.unwrap().is_err() && next(&mut rest).await.is_none());
     }

@@ -12,7 +12,6 @@ mod listener;
 mod live;
 mod long_answer;
 pub(crate) mod matcher;
-mod metrics;
 mod pool;
 mod queue;
 mod service;
@@ -24,6 +23,7 @@ use crate::http::row;
 use crate::routes::TABLE;
 use crate::site::{ListeningPorts, Site};
 use pool::Pool;
+use service::sessions::end_streams_with_sessions;
 use service::{HttpService, ListenerKind};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -154,7 +154,7 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     let streams = service.streams.clone();
     site.store.change_feed().subscribe(move |count| streams.send(count));
     runtime.spawn(keep_a_timer_near());
-    runtime.spawn(live::end_with_sessions(service.clone()));
+    runtime.spawn(end_streams_with_sessions(service.clone()));
     let (phase, phases) = watch::channel(Phase::Open);
     let listeners = sockets
         .public

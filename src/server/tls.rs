@@ -1,8 +1,8 @@
 //! TLS handshakes, within their limits.
 
-use super::service::HttpService;
 use crate::ops::tls::ServerCertificate;
 use crate::site::Site;
+use crate::stats::Stats;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,12 +35,7 @@ pub(super) fn acceptor(site: &Site, addresses: &[SocketAddr]) -> Result<Option<A
 
 impl Acceptor {
     /// Performs the handshake; `None`: it failed or took too long. `own`: the handshakes of the client's network.
-    pub(super) async fn accept(
-        &self,
-        service: &HttpService,
-        own: &Semaphore,
-        stream: TcpStream,
-    ) -> Option<TlsConnection> {
+    pub(super) async fn accept(&self, stats: &Stats, own: &Semaphore, stream: TcpStream) -> Option<TlsConnection> {
         let connection = tokio::time::timeout(HANDSHAKE_TIME_MAX, async {
             let _own_permit = own.acquire().await.ok()?;
             let _permit = self.permits.acquire().await.ok()?;
@@ -48,7 +43,7 @@ impl Acceptor {
         });
         let connection = connection.await.ok().flatten();
         if connection.is_none() {
-            service.stats.connections_broken.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            stats.connections_broken.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
         connection
     }

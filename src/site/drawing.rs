@@ -4,7 +4,7 @@
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::site::priority;
-use crate::store::engine::write_scope;
+use crate::store::write_scope;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};

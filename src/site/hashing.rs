@@ -9,7 +9,7 @@
 use crate::domain::password::{self, Cost};
 use crate::site::Site;
 use crate::site::priority;
-use crate::store::engine::write_scope;
+use crate::store::write_scope;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};

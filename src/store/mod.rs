@@ -2,14 +2,24 @@
 //!
 //! A [`Store`] is one thread's handle on the database: a read snapshot of its own and the shared [`Writer`].
 //! Functions of [`tables`] and [`queries`] take a transaction and never open one, so that they compose.
+//!
+//! What keeps data through faults (pages, log, checks, captures) lies in `engine`, which only the copies of `ops` use
+//! directly. Everybody else uses what stands here: [`Store`] with its transactions, the [data directory](data_dir),
+//! [alarms](alarm), the checks of the file, and how a database is made and brought up to date.
 
+pub(crate) use crate::store::copy_check::CheckSpeed;
+pub(crate) use crate::store::engine::change_feed::ChangeFeed;
 pub(crate) use crate::store::engine::condition::Condition;
+#[cfg(debug_assertions)]
+pub use crate::store::engine::prepared;
+pub(crate) use crate::store::engine::rewrite::rewrite;
 pub(crate) use crate::store::engine::writer::{PendingWrite, Writer};
+pub use crate::store::engine::{alarm, data_dir};
+pub(crate) use crate::store::engine::{clock, hot_journal, integrity, migrate, reserve, scrub, write_scope};
 pub use crate::store::transaction::{Read, Write};
 
 use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
-use crate::store::engine::change_feed::ChangeFeed;
 use crate::store::engine::connection::{note_wal_pages, open_writer};
 use crate::store::engine::outbox_signal::OutboxSignal;
 use crate::store::engine::reader::{Reader, Readers};
@@ -324,11 +334,14 @@ fn check_version(version: i32) -> Result<(), String> {
 }
 
 #[macro_use]
-pub mod engine;
+pub(crate) mod engine;
 
+pub(crate) mod bulk;
+pub(crate) mod copy_check;
 mod joining;
 #[macro_use]
 pub mod personal;
+pub mod personal_columns;
 pub mod queries;
 pub mod tables;
 #[cfg(test)]

@@ -27,7 +27,7 @@ use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::keys::random;
 use crate::site::Site;
-use crate::store::engine::write_scope;
+use crate::store::write_scope;
 use askama::Template;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;

@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown};
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use tunneldesk::keys::hex;
-use tunneldesk::store::engine::data_dir::DataDir;
+use tunneldesk::store::data_dir::DataDir;
 
 const NOBODY: u32 = 65_534;
 

@@ -81,6 +81,8 @@ const RULES: &[Rule] = &[
         words: &["std::env", "process::exit"],
         only_in: &["main.rs", "config/mod.rs", "config/terminal.rs", "build.rs", "ops/"],
     },
+    // What keeps data through faults is for the store and the copies; everybody else uses what `store` offers.
+    Rule { words: &["store::engine"], only_in: &["store/", "ops/backup/", "ops/replication/", "ops/standby/"] },
     // Check-ins and flight time pass through one gate, which asks for the waiver.
     Rule {
         words: &["insert_time(", "insert_entry(", "update_booked_time(", "set_time_waits("],

@@ -19,7 +19,7 @@ use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::i18n::language::Text;
-use crate::ops::backup::Progress;
+use crate::ops::Progress;
 use crate::site::Site;
 use crate::store::{Read, Write};
 use cell::Separator;

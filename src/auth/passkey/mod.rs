@@ -12,7 +12,7 @@ pub(crate) use apply::{Outcome, apply, remove};
 pub(crate) use relying_party::RelyingParty;
 pub(crate) use response::{CheckedResponse, check_response};
 
-use super::signer::DocumentDigest;
+use super::challenge::DocumentDigest;
 use crate::domain::passkey::{CHALLENGE_SECONDS, KEYS_MAX};
 use crate::http::failure::Failure;
 use crate::keys::{Place, Purpose, columns};

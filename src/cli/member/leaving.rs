@@ -8,7 +8,7 @@ use crate::cli::{CommandError, CommandResult, done, failed, nothing, refused, sh
 use crate::domain::role::Role;
 use crate::ops::erasure;
 use crate::site::Site;
-use crate::store::personal;
+use crate::store::personal_columns;
 use crate::store::queries::{erasure as erasures, personal_data};
 use crate::store::tables::joins;
 use clap::Args;
@@ -62,7 +62,7 @@ impl Export {
             hidden.extend(not_shown.map(|(column, why)| json!({ "part": rows.part, "column": column, "why": why })));
             stays.extend(rows.kept_because().map(|why| (rows.part.to_owned(), Value::from(why))));
         }
-        let kept: Vec<Value> = personal::kept_columns()
+        let kept: Vec<Value> = personal_columns::kept_columns()
             .map(|(table, column, why, how_long)| json!({ "table": table, "column": column, "why": why, "kept": how_long }))
             .collect();
         let whole = json!({

@@ -10,7 +10,7 @@ use crate::domain::currency::{self, Standing};
 use crate::domain::password::Owner;
 use crate::domain::{email, password, signoff};
 use crate::store::Read;
-use crate::store::engine::migrate;
+use crate::store::migrate;
 use crate::store::queries::standing;
 use crate::store::tables::tunnels;
 use std::collections::BTreeMap;

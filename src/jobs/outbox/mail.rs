@@ -1,6 +1,6 @@
 //! Mails over SMTP. One connection serves all waiting mails.
 
-use super::transport::{Delivery, Trouble, error_line};
+use super::delivery::{Delivery, Trouble, error_line};
 use crate::bounded::{self, Exchange};
 use crate::clock::system_time;
 use crate::config::{Mail, Security};

@@ -5,6 +5,7 @@
 //! never loses it; both copies have the same Message-ID. While outcomes cannot be recorded, on a full disk for example,
 //! nothing more is sent, because every round would send the same messages again.
 
+mod delivery;
 mod mail;
 mod placeholders;
 pub mod render;
@@ -20,11 +21,12 @@ use crate::store::Read;
 use crate::store::tables::outbox::{self, Channel, Message};
 use crate::store::tables::{suppressed, tunnels};
 use crossbeam_channel::{Receiver, bounded, select};
+use delivery::{Delivery, Trouble};
 use mail::Mailer;
 use render::{Context, RenderedMessage};
 use sms::Gateway;
 use std::time::{Duration, Instant};
-use transport::{Delivery, Transport, Trouble};
+use transport::Transport;
 
 /// The greatest number of messages of one channel in a round.
 const BATCH_ROWS_MAX: i64 = 50;

@@ -1,7 +1,7 @@
 //! Short messages, posted to an HTTP gateway.
 
+use super::delivery::{Delivery, Trouble, error_line};
 use super::placeholders::{code, fill};
-use super::transport::{Delivery, Trouble, error_line};
 use crate::config::Sms;
 use crate::ops::agent::agent;
 use http::StatusCode;

@@ -5,15 +5,15 @@
 //! A file of a backup is compared with the SHA-256 in its manifest once in this process, and again when its CRC
 //! changes. Otherwise only its CRC is compared, which costs a fiftieth and finds all damage by a disk.
 
-use crate::ops::backup::backup_store::{Backup, Listing};
-use crate::ops::backup::manifest::{FileDigest, FileDigester, Manifest};
-use crate::ops::backup::{damage, local_store};
+use crate::ops::backup::backup_store::{Backup, Listing, local_store};
+use crate::ops::backup::damage;
+use crate::ops::digest::{FileDigest, FileDigester};
 use crate::ops::replication::target::Target;
 use crate::site::Site;
 use crate::site::priority;
 use crate::store::Condition;
-use crate::store::engine::scrub::{Scrub, Step, flips};
-use crate::store::engine::{alarm, data_dir};
+use crate::store::scrub::{Scrub, Step, flips};
+use crate::store::{alarm, data_dir};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::Read;
@@ -128,7 +128,7 @@ impl Backups {
 
     fn begin(&mut self, path: &Path) {
         let wanted = || {
-            let manifest = Manifest::read(&Target::directory(path.parent()?.to_owned())).ok()?;
+            let manifest = Backup::read(Target::directory(path.parent()?.to_owned())).ok()?.manifest;
             let name = path.file_name()?.to_str()?;
             manifest.digests().find(|(object, _)| object.to_string() == name).map(|(_, digest)| digest.clone())
         };

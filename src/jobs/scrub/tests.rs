@@ -4,8 +4,8 @@ use super::*;
 use crate::config::Config;
 use crate::domain::audit::Actor;
 use crate::ops::tests::new_site;
-use crate::store::engine::copy::CheckSpeed;
-use crate::store::engine::data_dir::DataDir;
+use crate::store::CheckSpeed;
+use crate::store::data_dir::DataDir;
 
 fn site(dir: &Path) -> Site {
     let data_dir = DataDir::lock(dir).unwrap();

@@ -2,8 +2,7 @@
 
 use crate::config::replica::{is_open_to_others, what_is_wrong};
 use crate::ops::agent::{agent, agent_that_trusts_all};
-use crate::ops::standby::claim::{Claim, MARK_CHARS_MAX};
-use crate::ops::standby::epoch::{EPOCH_MAX, Main};
+use crate::ops::standby::epoch::{Claim, EPOCH_MAX, MARK_CHARS_MAX, Main};
 use crate::ops::standby::protocol::{BYTES_HEADER, EPOCH_HEADER, KIND_HEADER, MARK_HEADER, Reply};
 use serde_json::json;
 use std::path::Path;

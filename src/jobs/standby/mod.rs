@@ -10,7 +10,7 @@ use crate::ops::standby::copy::{Copy, Incoming, Trouble, is_promoted};
 use crate::ops::standby::epoch::{self, Main};
 use crate::ops::standby::protocol::Reply;
 use crate::site::Site;
-use crate::store::engine::data_dir::standby_copy;
+use crate::store::data_dir::standby_copy;
 use client::{ANSWER_TIME_MAX, PrimaryClient, Response, TICK_TIME_MAX};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};

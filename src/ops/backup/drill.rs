@@ -3,14 +3,17 @@
 //! newest local backup.
 
 use super::backup_store::Backup;
+use super::backup_store::local_store;
 use super::off_site::OffSite;
-use super::{Progress, local_store, restore};
+use super::recorded::record;
+use super::restore;
 use crate::domain::audit::{Actor, Detail};
+use crate::ops::Progress;
 use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::{Replay, Replayed};
 use crate::ops::signature::Trust;
 use crate::site::Site;
-use crate::store::engine::copy::CheckSpeed;
+use crate::store::copy_check::CheckSpeed;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -50,7 +53,7 @@ struct Trial {
 }
 
 pub(crate) fn last(site_dir: &Path) -> Option<Drill> {
-    serde_json::from_slice(&crate::files::read(&record(site_dir)).ok()?).ok()
+    serde_json::from_slice(&crate::files::read(&record_file(site_dir)).ok()?).ok()
 }
 
 pub(crate) fn is_due(site: &Site) -> bool {
@@ -89,10 +92,11 @@ pub(crate) fn run(site: &Site, actor: &Actor, speed: CheckSpeed, progress: &mut 
         moment,
         is_half,
     };
-    let kept = serde_json::to_vec(&drill).map_err(Into::into).and_then(|json| write(&record(&site.config.data), &json));
+    let kept =
+        serde_json::to_vec(&drill).map_err(Into::into).and_then(|json| write(&record_file(&site.config.data), &json));
     kept.map_err(|e| write_error(site, &e))?;
     let detail = Detail::none().flag("sound", drill.trouble.is_empty());
-    super::record(site, actor, "backup.drilled", &backup, detail);
+    record(site, actor, "backup.drilled", &backup, detail);
     Ok(drill)
 }
 
@@ -107,7 +111,7 @@ fn restore_newest(site: &Site, speed: CheckSpeed, progress: &mut Progress) -> Re
         .into_iter()
         .min_by_key(is_to_come)
         .ok_or("there is no backup yet: make one with `tunneldesk backup`")?;
-    let [trial_dir, _] = trial_dirs(&site.config.data);
+    let [trial_dir, _] = restore::trial_dirs(&site.config.data);
     let request = restore::RestoreRequest {
         backup: &backup,
         keys: None,
@@ -139,7 +143,7 @@ fn restore_off_site(site: &Site, speed: CheckSpeed, progress: &mut Progress) -> 
     let random = u64::from_be_bytes(crate::keys::random());
     let drawn = draw(listed.unwrap_or_default().backups, &site.site_id, site.now(), random);
     let Some((backup, at)) = drawn else { return Ok(None) };
-    let [_, trial_dir] = trial_dirs(&site.config.data);
+    let [_, trial_dir] = restore::trial_dirs(&site.config.data);
     let (base, config) = (backup.clone(), site.config.clone());
     let trust = off_site.trust().clone();
     let mut restoring = |done, all| progress("restoring what is off site", done, all);
@@ -185,12 +189,7 @@ fn draw(backups: Vec<Backup>, site_id: &str, now: i64, random: u64) -> Option<(B
     chained.into_iter().find(|(begin, _)| *begin <= at).map(|(_, backup)| (backup, at))
 }
 
-/// The directories of the local and of the off-site drill. The latter has its own, because its thread may hang.
-pub(crate) fn trial_dirs(site_dir: &Path) -> [PathBuf; 2] {
-    [".drill", ".drill-off-site"].map(|name| local_store(site_dir).dir().join(name))
-}
-
-fn record(site_dir: &Path) -> PathBuf {
+fn record_file(site_dir: &Path) -> PathBuf {
     local_store(site_dir).dir().join("drill.json")
 }
 

@@ -1,8 +1,8 @@
 //! Encrypted backups, for an off-site target that others can reach. In the age format (age-encryption.org/v1), so that any
 //! tool for it opens them too.
 
-use super::manifest::FileDigest;
 use crate::config::recipient::Recipient;
+use crate::ops::digest::FileDigest;
 use crate::ops::outside::object::Object;
 use crate::ops::replication::target::Target;
 use age::x25519;
@@ -47,7 +47,7 @@ impl Recipient {
 /// Digests the bytes that are written to `to`.
 struct Digesting<W> {
     to: W,
-    digest: super::manifest::FileDigester,
+    digest: crate::ops::digest::FileDigester,
 }
 
 impl<W: Write> Write for Digesting<W> {

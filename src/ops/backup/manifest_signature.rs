@@ -1,6 +1,5 @@
 //! The signature of a manifest: by which machine, under which name, and how many members were erased by then.
 
-use super::manifest::Manifest;
 use crate::keys::{hex, unhex};
 use crate::ops::signature::{Kind, PublicKey, SIGNATURE_BYTES, Signer};
 use crate::store::queries::erasure::Tombstone;
@@ -49,62 +48,27 @@ impl ErasedMark {
     }
 }
 
-impl Manifest {
-    /// The manifest, signed as that of the backup of this name.
-    pub(crate) fn signed(&self, name: &str, signer: &Signer, erased: Option<ErasedMark>) -> Manifest {
+impl ManifestSignature {
+    /// A signature without its value, as it stands in the text that is signed.
+    pub(super) fn begin(name: &str, signer: &Signer, erased: Option<ErasedMark>) -> ManifestSignature {
         let (name, key, earlier) = (name.to_owned(), signer.public(), signer.earlier().to_vec());
-        let signature = ManifestSignature { name, key, earlier, erased, value: unsigned(), is_valid: true };
-        let mut signed = Manifest { signature: Some(signature), ..self.clone() };
-        let value = hex(&signer.sign(Kind::Manifest, &[signed.unsummed_text().as_bytes()]));
-        if let Some(signature) = &mut signed.signature {
-            signature.value = value;
-        }
-        signed
+        ManifestSignature { name, key, earlier, erased, value: unsigned(), is_valid: true }
+    }
+
+    pub(super) fn sign(&mut self, text: &str, signer: &Signer) {
+        self.value = hex(&signer.sign(Kind::Manifest, &[text.as_bytes()]));
     }
 
     /// Notes whether the signature is that of this text, which has zeros in place of its checksum, and of a backup of this name;
     /// `None`: of any.
     pub(super) fn verify(&mut self, unsummed: &str, name: Option<&str>) {
-        let Some(signature) = &mut self.signature else { return };
-        let text = unsummed.replacen(&signature.value, &unsigned(), 1);
-        signature.is_valid = name.is_none_or(|name| name == signature.name)
-            && unhex(&signature.value)
-                .is_some_and(|value| signature.key.verifies(Kind::Manifest, &[text.as_bytes()], &value));
+        let text = unsummed.replacen(&self.value, &unsigned(), 1);
+        self.is_valid = name.is_none_or(|name| name == self.name)
+            && unhex(&self.value).is_some_and(|value| self.key.verifies(Kind::Manifest, &[text.as_bytes()], &value));
     }
 
-    fn valid_signature(&self) -> Option<&ManifestSignature> {
-        self.signature.as_ref().filter(|signature| signature.is_valid)
-    }
-
-    /// The key that signed the manifest.
-    pub(crate) fn signed_by(&self) -> Option<&PublicKey> {
-        self.valid_signature().map(|signature| &signature.key)
-    }
-
-    /// The key that signed the manifest, and the earlier ones of its site.
-    pub(crate) fn keys(&self) -> Vec<PublicKey> {
-        let keys = |signature: &ManifestSignature| [&[signature.key], &signature.earlier[..]].concat();
-        self.valid_signature().map(keys).unwrap_or_default()
-    }
-
-    /// The members who had been erased.
-    pub(crate) fn erased(&self) -> Option<&ErasedMark> {
-        self.valid_signature()?.erased.as_ref()
-    }
-
-    /// Why the manifest is not believed, as the end of a sentence.
-    pub(crate) fn describe_distrust(&self) -> String {
-        match (&self.signature, self.signed_by()) {
-            (None, _) => {
-                "is not signed: it is of an earlier version, or somebody else put it there; `tunneldesk restore \
-                          --unsigned` takes it all the same"
-                    .to_owned()
-            }
-            (Some(_), None) => "has a signature that is not of it: it was changed, or has another name".to_owned(),
-            (Some(_), Some(key)) => {
-                format!("is signed by another machine: `tunneldesk restore --site {}` takes it", key.fingerprint())
-            }
-        }
+    pub(super) fn is_valid(&self) -> bool {
+        self.is_valid
     }
 }
 
@@ -116,41 +80,6 @@ fn unsigned() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::replication::target::Target;
-    use std::path::PathBuf;
-
-    fn read(text: &str, name: &str) -> Manifest {
-        Manifest::parse_of(text.as_bytes(), &Target::directory(PathBuf::from("place").join(name))).unwrap()
-    }
-
-    /// The text with another checksum, as somebody without the key can write it.
-    fn summed(text: &str) -> String {
-        let manifest: Manifest = serde_json::from_str(text).unwrap();
-        Manifest { checksum: String::new(), ..manifest }.text()
-    }
-
-    #[test]
-    fn a_signed_manifest_is_of_one_key_one_name_and_one_text() {
-        let (ours, theirs) = (Signer::new(), Signer::new());
-        let signed = Manifest::blank(1_800_000_000).signed("day", &ours.after(&[theirs.public()]), None);
-        let key = signed.signature.as_ref().unwrap().key;
-        let text = signed.text();
-        assert_eq!(read(&text, "day"), signed);
-        assert_eq!((signed.signed_by(), signed.keys()), (Some(&key), vec![key, theirs.public()]));
-        assert_eq!(read(&text, "other").signed_by(), None, "an older backup under a new name");
-        for (from, to) in [
-            ("1800000000", "1800000001"),
-            ("\"schema\": 1", "\"schema\": 2"),
-            (&key.to_string(), &theirs.public().to_string()),
-            (&theirs.public().to_string(), &Signer::new().public().to_string()),
-        ] {
-            let forged = summed(&text.replacen(from, to, 1));
-            assert_ne!(forged, text);
-            let forged = read(&forged, "day");
-            assert!(forged.signed_by().is_none() && forged.keys().is_empty() && forged.erased().is_none(), "{from}");
-        }
-        assert_eq!(read(&Manifest::blank(7).text(), "day").signed_by(), None);
-    }
 
     #[test]
     fn a_list_that_lacks_an_erased_member_or_has_another_in_the_place_shows() {

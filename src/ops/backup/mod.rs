@@ -8,6 +8,7 @@ pub(crate) mod manifest;
 pub(crate) mod manifest_signature;
 pub(crate) mod off_site;
 pub(crate) mod on_demand;
+mod recorded;
 pub(crate) mod restore;
 pub(crate) mod rollback;
 pub(crate) mod tombstones;
@@ -15,27 +16,31 @@ pub(crate) mod undo;
 pub(crate) mod upgrade;
 
 use crate::clock::Clock;
-use crate::domain::audit::{Actor, Detail, Subject};
+use crate::domain::audit::{Actor, Detail};
 use crate::keys::Keys;
+use crate::ops::Progress;
 use crate::ops::backup::off_site::OffSite;
+use crate::ops::digest::FileDigest;
 use crate::ops::erasure;
-use crate::ops::lifecycle;
 use crate::ops::outside::object::{BackupName, SiteFile};
 use crate::ops::replication;
 use crate::ops::replication::chain::Chain;
 use crate::ops::replication::sequence::Sequence;
 use crate::ops::replication::tick::PageSums;
-use crate::ops::signature::{PublicKey, Signer};
+use crate::ops::rotation;
+use crate::ops::signature::Signer;
+use crate::ops::space::check_space;
 use crate::site::Site;
 use crate::site::priority;
+use crate::store::copy_check::{self, CheckSpeed};
 use crate::store::engine::capture::FollowerKind;
-use crate::store::engine::copy::{self, CheckSpeed};
+use crate::store::engine::copy;
 use crate::store::engine::pace::Pace;
 use crate::store::engine::{alarm, data_dir};
-use crate::store::tables::audit;
 use crate::store::{Condition, Store};
-use backup_store::{Backup, BackupStore, BackupStoreLock, PruneExceptions};
-use manifest::{AuditHead, ChainOrigin, FileDigest, Manifest, Upgrade};
+use backup_store::{Backup, BackupStoreLock, PruneExceptions, local_store};
+use manifest::{AuditHead, ChainOrigin, Manifest, Upgrade};
+use recorded::record;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -45,12 +50,6 @@ use std::time::Duration;
 const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 /// How long a backup waits for another one, most often the base of the off-site copy, or for a drill.
 const BUSY_TIME_MAX: Duration = Duration::from_secs(10);
-/// A backup must leave this much of the disk free.
-const SPARE_BYTES: u64 = 64 * 1024 * 1024;
-
-/// The progress of long work: the name of its present step, how much of it is done, and how much there is in all.
-pub(crate) type Progress<'p> = dyn FnMut(&str, u64, u64) + 'p;
-
 /// The site that is backed up, and the moment of the backup.
 struct Source<'s> {
     store: &'s Store,
@@ -73,19 +72,6 @@ pub(crate) struct BackupOutcome {
     pub off_site: Option<Result<Backup, String>>,
 }
 
-/// The newest local backup of the site that is signed by a key which the machine does not know: its own was lost.
-pub(crate) fn find_foreign_signature(site: &Site, signer: &Signer) -> Option<(String, PublicKey)> {
-    let known = signer.keys();
-    let ours = local_store(&site.config.data).list().into_iter().filter(|one| *one.manifest.site_id == *site.site_id);
-    let signed = ours.filter_map(|one| Some((one.name(), *one.manifest.signed_by()?)));
-    signed.into_iter().find(|(_, key)| !known.contains(key))
-}
-
-/// The backup store in the data directory.
-pub(crate) fn local_store(site_dir: &Path) -> BackupStore {
-    BackupStore::new(site_dir.join("backups"))
-}
-
 /// Makes a backup and runs the restore drill when they are due, until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     priority::lower();
@@ -106,7 +92,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-pub(crate) fn log(made: &Result<BackupOutcome, String>) {
+fn log(made: &Result<BackupOutcome, String>) {
     match made {
         Ok(made) => {
             let bytes = made.backup.manifest.bytes();
@@ -117,6 +103,12 @@ pub(crate) fn log(made: &Result<BackupOutcome, String>) {
         }
         Err(cause) => tracing::error!(cause, "no backup was made; the next minute tries again"),
     }
+}
+
+/// Makes the base of a chain of the off-site copy, and logs what came of it.
+pub(crate) fn make_base(site: &Site) {
+    // Until the base is there, the newest writes are on this machine alone.
+    log(&make(site, &Actor::job("backup"), CheckSpeed::Prompt, &mut |_, _, _| ()));
 }
 
 /// Makes a backup now. A corrupt copy raises an alarm until a later one is intact. The database is then checked, and copied
@@ -188,9 +180,9 @@ fn try_make(
     let (store, dir) = (&site.store, &*site.config.data);
     let source = Source { store, dir, now: made_at, unconfirmed_bytes_max, speed, checks_key: true };
     check_space(source.bytes(), backup_store.dir())?;
-    let (backup, start) = add(&source, &lock, &backup_name(made_at, ""), None, progress)?;
+    let (backup, start) = add(&source, &lock, &BackupName::of_moment(made_at, ""), None, progress)?;
     let exceptions = prune_exceptions(&site.config.data, &site.clock);
-    let pruned = lock.prune(made_at, &exceptions).map_err(|e| write_error(&backup_store, &e));
+    let pruned = lock.prune(made_at, &exceptions).map_err(|e| backup_store.write_error(&e));
     // The off-site target may be slow: other work on the local backup store does not wait for it.
     drop(lock);
     let removed = pruned.as_ref().map_or(0, |removed| *removed as i64);
@@ -208,28 +200,6 @@ fn try_make(
     Ok(BackupOutcome { backup, pruned: pruned?, off_site })
 }
 
-/// Writes the audit row. A backup counts also where its row cannot be written, on a full disk for example.
-fn record(site: &Site, actor: &Actor, action: &'static str, backup: &Backup, detail: Detail) {
-    let whom = Subject::Backup(backup.name());
-    let recorded = site.store.write(site.now(), |tx| Ok(audit::insert(tx, actor, action, &whom, &detail)?));
-    _ = recorded.inspect_err(|e| tracing::error!(deed = action, cause = %e, "an action is missing in the audit log"));
-}
-
-/// A moment in UTC as part of a file name: `2026-11-21T12-00-00Z`.
-pub(crate) fn file_stamp(moment: i64) -> String {
-    let moment = jiff::Timestamp::from_second(moment).unwrap_or_default();
-    moment.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
-}
-
-/// The name of a backup of that moment.
-fn backup_name(moment: i64, more: &str) -> BackupName {
-    BackupName::parse(&format!("{}{more}", file_stamp(moment))).expect("a moment is digits and hyphens")
-}
-
-fn write_error(backup_store: &BackupStore, e: &io::Error) -> String {
-    format!("cannot write to {}: {e}", backup_store.dir().display())
-}
-
 /// Adds a verified backup to the backup store.
 fn add(
     source: &Source,
@@ -238,7 +208,7 @@ fn add(
     upgrade: Option<Upgrade>,
     progress: &mut Progress,
 ) -> Result<(Backup, Option<Sequence>), BackupError> {
-    let failed = |e: io::Error| BackupError::Failed(write_error(lock.backup_store(), &e));
+    let failed = |e: io::Error| BackupError::Failed(lock.backup_store().write_error(&e));
     let new = lock.begin(name).map_err(failed)?;
     let (filled, start) = fill(source, &new.path(), progress)?;
     let signer = Signer::ensure(source.dir).map_err(BackupError::Failed)?;
@@ -258,13 +228,13 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
     // `Sequence` stops following the WAL when it is dropped.
     let mut start = copied.followed.map(|followed| Sequence::new(source.store, followed, PageSums::default()));
     progress("checking", 0, 1);
-    let sound = copy::check(&database, source.speed).map_err(BackupError::Corrupt)?;
+    let sound = copy_check::check(&database, source.speed).map_err(BackupError::Corrupt)?;
     if sound.rows != copied.rows {
         let cause = "the copy has other rows than the database: the disk or the memory is failing";
         return Err(BackupError::Corrupt(cause.to_owned()));
     }
     crate::files::copy(&data_dir::key(source.dir), &key).map_err(failed)?;
-    if source.checks_key && !Keys::open(&key).is_ok_and(|keys| lifecycle::fits(&keys, &sound.key_check)) {
+    if source.checks_key && !Keys::open(&key).is_ok_and(|keys| rotation::fits(&keys, &sound.key_check)) {
         let from = data_dir::key(source.dir);
         let cause =
             format!("{} is not the key of this site any more: a copy with it would open nothing", from.display());
@@ -334,22 +304,6 @@ impl Source<'_> {
         let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
         bytes(&data_dir::database(self.dir)) + bytes(&data_dir::wal(self.dir))
     }
-}
-
-/// Whether a copy of so many bytes fits into the directory, with room for the database to grow.
-pub(crate) fn check_space(bytes: u64, dir: &Path) -> Result<(), String> {
-    let needed = bytes + SPARE_BYTES;
-    let free = data_dir::free_bytes(dir).map_err(|e| format!("cannot look at {}: {e}", dir.display()))?;
-    if free >= needed {
-        return Ok(());
-    }
-    let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
-    Err(format!(
-        "no room for a copy in {}: {} MB are free and {} MB are needed; make room there",
-        dir.display(),
-        megabytes(free),
-        megabytes(needed)
-    ))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::{drill, make};
 use crate::domain::audit::Actor;
 use crate::ops::on_demand;
 use crate::site::Site;
-use crate::store::engine::copy::CheckSpeed;
+use crate::store::copy_check::CheckSpeed;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {

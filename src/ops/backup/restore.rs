@@ -1,24 +1,26 @@
 //! Restores: a backup is restored into a directory of its own first, then swapped in so that a crash at any moment leaves the
 //! old site or the new one. The replaced files are kept.
 
-use super::backup_store::{Backup, make_dir};
+use super::backup_store::{Backup, local_store, make_dir};
 use super::encrypted::Identities;
 use super::manifest_signature::ErasedMark;
 use super::off_site::OffSite;
-use super::{Progress, check_space, tombstones};
+use super::tombstones;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
+use crate::ops::Progress;
 use crate::ops::erasure;
 use crate::ops::outside::Dir;
 use crate::ops::replication::replay::{Replay, Replayed};
 use crate::ops::signature::{self, Trust};
+use crate::ops::space::check_space;
 use crate::site::Site;
 use crate::store::Write;
+use crate::store::copy_check::{self, CheckSpeed, Sound};
 use crate::store::engine::alarm;
-use crate::store::engine::copy::{self, CheckSpeed, Sound};
 use crate::store::engine::data_dir::{self, DataDir, LockError};
 use crate::store::queries::erasure::{Tombstone, list_of_file, site_of};
 use crate::store::tables::{audit, history, tunnels};
@@ -90,7 +92,7 @@ pub(crate) fn restore_into(
             let replaying = &mut |done, all| progress("replaying ticks", done, all);
             let replayed = replay.run(&data_dir.database(), request.keys, replaying)?;
             progress("checking", 0, 1);
-            let sound = copy::check(&data_dir.database(), request.purpose.check_speed())?;
+            let sound = copy_check::check(&data_dir.database(), request.purpose.check_speed())?;
             Some(Replayed { rows: sound.rows.values().sum(), ..replayed })
         }
     };
@@ -130,7 +132,7 @@ pub(crate) fn check_unpacked(
     progress: &mut Progress,
 ) -> Result<Sound, String> {
     progress("checking", 0, 1);
-    let sound = copy::check(&unpacked.database(), speed)?;
+    let sound = copy_check::check(&unpacked.database(), speed)?;
     if (sound.rows != backup.manifest.rows) || (sound.site_id != backup.manifest.site_id) {
         return Err(format!("{} does not have the rows that its manifest lists", backup.at));
     }
@@ -213,6 +215,11 @@ pub(super) fn remove_if_failed<T>(trial_dir: &Path, tried: Result<T, String>) ->
     tried.inspect_err(|_| _ = std::fs::remove_dir_all(trial_dir))
 }
 
+/// The directories of the local and of the off-site drill. The latter has its own, because its thread may hang.
+pub(crate) fn trial_dirs(site_dir: &Path) -> [PathBuf; 2] {
+    [".drill", ".drill-off-site"].map(|name| local_store(site_dir).dir().join(name))
+}
+
 /// The directory of a trial restore in a data directory.
 pub(crate) fn trial_dir(data_dir: &DataDir) -> PathBuf {
     data_dir.dir().join(TRIAL)
@@ -279,7 +286,7 @@ pub(crate) fn leftovers(dir: &Path) -> Vec<PathBuf> {
 /// Completes an interrupted swap in the locked data directory, and removes what other interrupted commands left. Returns the
 /// directory of the replaced files. Each step may be done again.
 pub(crate) fn complete(data_dir: &DataDir) -> io::Result<Option<PathBuf>> {
-    for left in leftovers(data_dir.dir()).into_iter().chain(super::drill::trial_dirs(data_dir.dir())) {
+    for left in leftovers(data_dir.dir()).into_iter().chain(trial_dirs(data_dir.dir())) {
         match std::fs::remove_dir_all(&left) {
             Ok(()) => tracing::info!(dir = %left.display(), "removed what an interrupted command left"),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}

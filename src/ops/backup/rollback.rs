@@ -1,15 +1,17 @@
 //! Rollback of an upgrade: the verified backup from before it replaces the database, unchanged, for the version that wrote it.
 
 use super::backup_store::Backup;
-use super::{Progress, local_store, restore, tombstones};
+use super::backup_store::local_store;
+use super::{restore, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::keys::Keys;
-use crate::ops::lifecycle;
+use crate::ops::Progress;
+use crate::ops::rotation;
 use crate::ops::signature::{Signer, Trust};
 use crate::store::Store;
-use crate::store::engine::copy::CheckSpeed;
+use crate::store::copy_check::CheckSpeed;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::migrate;
 use crate::store::tables::audit;
@@ -71,7 +73,7 @@ fn remember_erased(data_dir: &DataDir, backup: &Backup, config: &Config) -> Resu
     let gone = restore::erased_since(data_dir, backup, config, &Trust::of(data_dir.dir()))?;
     let backup_store = local_store(data_dir.dir());
     tombstones::add(backup_store.dir(), &backup.manifest.site_id, &gone, &Signer::ensure(data_dir.dir())?)
-        .map_err(|e| super::write_error(&backup_store, &e))?;
+        .map_err(|e| backup_store.write_error(&e))?;
     Ok(gone
         .iter()
         .filter(|one| one.join_date <= backup.manifest.made_at && one.erased_at >= backup.manifest.made_at)
@@ -93,7 +95,7 @@ fn unpack(trial_dir: &Path, backup: &Backup, actor: &Actor, progress: &mut Progr
     let unpacked = restore::unpack(trial_dir, backup, None, progress)?;
     let sound = restore::check_unpacked(&unpacked, backup, CheckSpeed::Full, progress)?;
     let keys = Keys::open(&unpacked.key())?;
-    if !lifecycle::fits(&keys, &sound.key_check) {
+    if !rotation::fits(&keys, &sound.key_check) {
         return Err(format!("the key in {} is not that of its file", backup.at));
     }
     record(&unpacked, &keys, backup, actor)

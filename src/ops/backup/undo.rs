@@ -1,6 +1,7 @@
 //! Undo of a restore: the replaced site is swapped in again.
 
-use super::{local_store, restore, tombstones};
+use super::backup_store::local_store;
+use super::{restore, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Subject};

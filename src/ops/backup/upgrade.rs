@@ -1,12 +1,15 @@
 //! Upgrade of an older database: it is checked and backed up, then all migrations run in one transaction, which is committed
 //! when its outcome passes a check. An interrupted upgrade leaves the database all old or all new.
 
-use super::backup_store::Backup;
+use super::backup_store::{Backup, local_store};
 use super::manifest::Upgrade;
-use super::{BackupError, Progress, Source, add, backup_name, check_space, local_store, prune_exceptions};
+use super::{BackupError, Source, add, prune_exceptions};
 use crate::clock::Clock;
+use crate::ops::Progress;
+use crate::ops::outside::object::BackupName;
+use crate::ops::space::check_space;
 use crate::store::Store;
-use crate::store::engine::copy::{self, CheckSpeed};
+use crate::store::copy_check::{self, CheckSpeed};
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::migrate::{self, Older};
 
@@ -50,14 +53,14 @@ fn back_up(data_dir: &DataDir, older: &Older, clock: &Clock, progress: &mut Prog
         checks_key: false,
     };
     progress("checking", 0, 1);
-    copy::check_live(&store).map_err(|e| format!("{e}; `tunneldesk restore` brings back a backup"))?;
+    copy_check::check_live(&store).map_err(|e| format!("{e}; `tunneldesk restore` brings back a backup"))?;
     let backup_store = local_store(data_dir.dir());
     let lock = backup_store.lock_own()?;
     check_space(COPIES * source.bytes(), backup_store.dir())?;
     let upgrade = Upgrade { from_version: older.version.clone(), to_schema: migrate::latest() };
-    let name = backup_name(now, &format!("-schema-{}", older.schema));
+    let name = BackupName::of_moment(now, &format!("-schema-{}", older.schema));
     let (backup, _) = add(&source, &lock, &name, Some(upgrade), progress).map_err(BackupError::into_cause)?;
     // An upgrade that fails at each start must not fill the disk.
-    lock.prune(now, &prune_exceptions(data_dir.dir(), clock)).map_err(|e| super::write_error(&backup_store, &e))?;
+    lock.prune(now, &prune_exceptions(data_dir.dir(), clock)).map_err(|e| backup_store.write_error(&e))?;
     Ok(backup)
 }

@@ -3,7 +3,7 @@
 use super::{shown_bytes, unreadable};
 use crate::domain::health::{FREE_BYTES_ALARM, FREE_BYTES_WARNING, Fact, State, WAL_BYTES_ALARM, WAL_BYTES_WARNING};
 use crate::i18n::language::Text;
-use crate::store::engine::data_dir;
+use crate::store::data_dir;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 

@@ -4,13 +4,14 @@ use super::{Depth, moment_text, or_unreadable, unreadable, zone_of};
 use crate::domain::health::{Fact, State};
 use crate::i18n::language::Text;
 use crate::keys::hex;
+use crate::ops::backup::backup_store::local_store;
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::standby::epoch;
-use crate::ops::{audit as walks, audit_end, backup};
+use crate::ops::{audit as walks, audit_end};
 use crate::site::Site;
 use crate::store::Condition;
-use crate::store::engine::alarm;
-use crate::store::engine::integrity::{self, Verdict};
+use crate::store::alarm;
+use crate::store::integrity::{self, Verdict};
 use crate::store::tables::{audit, tunnels};
 
 pub(crate) fn store(site: &Site) -> Fact {
@@ -60,7 +61,7 @@ pub(crate) fn integrity(site: &Site, depth: Depth) -> Fact {
             .with("what", alarm.cause);
         return Fact::judged("integrity", State::Warning, text, Text::new("health.integrity.corrected_next"));
     }
-    let newest = backup::local_store(&site.config.data).list().into_iter().next();
+    let newest = local_store(&site.config.data).list().into_iter().next();
     let by_backup = || match &newest {
         Some(backup) => Text::new("health.integrity.copy").with("at", moment_text(site, backup.manifest.made_at)),
         None => Text::new("health.integrity.none"),

@@ -141,7 +141,7 @@ fn clock(site: &Site) -> Fact {
 fn version() -> Fact {
     let text = Text::new("health.version")
         .with("version", crate::VERSION)
-        .with("schema", crate::store::engine::migrate::latest())
+        .with("schema", crate::store::migrate::latest())
         .with("sqlite", crate::store::sqlite_version());
     Fact::ok("version", text)
 }
@@ -171,8 +171,8 @@ mod tests {
     use crate::config::Config;
     use crate::i18n::language::Language;
     use crate::ops::tests::{NOW, new_site};
-    use crate::store::engine::alarm;
-    use crate::store::engine::data_dir::DataDir;
+    use crate::store::alarm;
+    use crate::store::data_dir::DataDir;
     use std::time::Duration;
 
     #[test]

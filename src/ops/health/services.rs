@@ -13,16 +13,17 @@ use crate::domain::health::{
 use crate::domain::standby::Wait;
 use crate::i18n::language::Text;
 use crate::ops::backup::backup_store::Backup;
-use crate::ops::backup::off_site::OffSite;
+use crate::ops::backup::backup_store::local_store;
+use crate::ops::backup::drill;
 use crate::ops::backup::off_site::mount::is_same_disk;
-use crate::ops::backup::{self, drill, local_store};
+use crate::ops::backup::off_site::{self, OffSite};
 use crate::ops::replication;
 use crate::ops::signature::Signer;
 use crate::ops::standby::{self, epoch};
 use crate::ops::tls;
 use crate::ops::upstream;
 use crate::site::Site;
-use crate::store::engine::alarm;
+use crate::store::alarm;
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::tls::Kind;
 use crate::store::tables::{failed_attempts, outbox};
@@ -121,7 +122,7 @@ pub(crate) fn signature(site: &Site) -> Fact {
     match Signer::open(&site.config.data) {
         Ok(Some(signer)) => {
             let text = Text::new("health.signature").with("fingerprint", signer.public().fingerprint());
-            match backup::find_foreign_signature(site, &signer) {
+            match off_site::find_foreign_signature(site, &signer) {
                 None => Fact::ok("signature", text),
                 Some((name, former)) => {
                     let former = former.fingerprint();
@@ -371,7 +372,7 @@ mod tests {
     use super::*;
     use crate::config::{Config, OffSiteLocation};
     use crate::ops::tests::new_site;
-    use crate::store::engine::data_dir::DataDir;
+    use crate::store::data_dir::DataDir;
 
     #[test]
     fn nobody_waits_for_the_off_site_target_with_a_snapshot() {

@@ -149,12 +149,17 @@ impl BackupName {
         is_plain(name).then(|| BackupName(name.to_owned()))
     }
 
+    /// The name of a backup of that moment, with more behind it.
+    pub(crate) fn of_moment(moment: i64, more: &str) -> BackupName {
+        BackupName::parse(&format!("{}{more}", file_stamp(moment))).expect("a moment is digits and hyphens")
+    }
+
     /// The name with a number behind it, where there is more than one.
     pub(crate) fn numbered(&self, number: u32) -> BackupName {
         if number == 1 { self.clone() } else { BackupName(format!("{}-{number}", self.0)) }
     }
 
-    /// Whether the name begins as [`crate::ops::backup::file_stamp`] writes it. What has another name was not made by a site.
+    /// Whether the name begins as [`file_stamp`] writes it. What has another name was not made by a site.
     pub(crate) fn is_stamp(&self) -> bool {
         is_stamp(&self.0)
     }
@@ -175,6 +180,12 @@ fn is_plain(name: &str) -> bool {
     (1..=NAME_LENGTH_MAX).contains(&name.len()) && name.chars().all(is_plain)
 }
 
+/// A moment in UTC as part of a file name: `2026-11-21T12-00-00Z`.
+pub(crate) fn file_stamp(moment: i64) -> String {
+    let moment = jiff::Timestamp::from_second(moment).unwrap_or_default();
+    moment.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
+}
+
 /// Whether a name or path begins with the name of a backup.
 pub(crate) fn is_stamp(name: &str) -> bool {
     const STAMP: &str = "0000-00-00T00-00-00Z";
@@ -185,7 +196,6 @@ pub(crate) fn is_stamp(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::backup::file_stamp;
 
     #[test]
     fn a_name_that_was_listed_is_an_object_only_if_it_is_the_one_that_a_site_writes() {

@@ -1,11 +1,9 @@
 //! New bases of the off-site copy: when one is due, and how it is made. A round of the replicator is a second long.
 
 use super::{Replicator, TICK_TIME_MAX};
-use crate::domain::audit::Actor;
-use crate::ops::backup;
+use crate::ops::backup::backup_store::local_store;
 use crate::ops::backup::off_site::mount;
 use crate::site::priority;
-use crate::store::engine::copy::CheckSpeed;
 use crate::store::engine::data_dir;
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
@@ -39,14 +37,11 @@ impl Replicator<'_> {
         self.rounds_to_base = self.next_rounds_to_base;
         self.next_rounds_to_base = (2 * self.next_rounds_to_base).min(rounds_to_base_max(self.bytes()));
         self.is_making_base.store(true, Ordering::Release);
-        let (site, is_making) = (self.site.for_another_thread(), self.is_making_base.clone());
+        let (site, is_making, make_base) =
+            (self.site.for_another_thread(), self.is_making_base.clone(), self.make_base);
         let begun = std::thread::Builder::new().name("base".to_owned()).spawn(move || {
             priority::lower();
-            let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                // Until the base is there, the newest writes are on this machine alone.
-                let made = backup::make(&site, &Actor::job("backup"), CheckSpeed::Prompt, &mut |_, _, _| ());
-                backup::log(&made);
-            }));
+            let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| make_base(&site)));
             is_making.store(false, Ordering::Release);
             if made.is_err() {
                 site.stats.panics.fetch_add(1, Ordering::Relaxed);
@@ -65,7 +60,7 @@ impl Replicator<'_> {
     /// Checks that the off-site target takes a base. Local backups must not pile up for one that does not.
     fn probe(&self) -> Result<(), String> {
         let (target, bytes) = (self.off_site.target().clone(), self.bytes());
-        let local_store = backup::local_store(&self.site.config.data).dir().to_owned();
+        let local_store = local_store(&self.site.config.data).dir().to_owned();
         let probe = move || {
             target.path().map_or(Ok(()), |dir| mount::check(&local_store, &dir))?;
             target.probe(bytes)

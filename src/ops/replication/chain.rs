@@ -1,6 +1,5 @@
 //! A chain: a base on the off-site target, and the ticks behind it, in `ticks/` in the base's own directory.
 
-use super::resume::Reached;
 use super::sequence::Sequence;
 use super::target::{StoredFile, Target, Written};
 use super::tick::Tick;
@@ -8,7 +7,6 @@ use crate::config::recipient::Recipient;
 use crate::ops::backup::backup_store::Backup;
 use crate::ops::outside::object::{FolderName, Object};
 use crate::ops::signature::{PublicKey, Signer};
-use crate::store::engine::capture::{End, Position};
 use crate::store::engine::wal_read::WalReader;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -37,7 +35,7 @@ pub(crate) struct Chain {
     pub(super) ticks: Sequence,
     pub(super) base: Target,
     /// The file of the last confirmed tick, or the manifest of the base.
-    last: StoredFile,
+    pub(super) last: StoredFile,
     /// The key by which the base and its ticks are signed.
     signer: Arc<Signer>,
     /// What was written of the tick on its way, by its number.
@@ -76,25 +74,6 @@ impl Chain {
     /// The chain that has come to `last`.
     pub(super) fn behind(ticks: Sequence, base: Target, last: StoredFile, signer: Arc<Signer>) -> Chain {
         Chain { ticks, base, last, signer, written: Default::default() }
-    }
-
-    /// How far it has come.
-    pub(super) fn reached(&self) -> Reached {
-        let End { position: Position { salt, frames }, moment } = self.ticks.end;
-        Reached {
-            base: self.base.name(),
-            since: self.ticks.followed.begin.moment,
-            key: self.key(),
-            lineage: self.ticks.lineage,
-            number: self.ticks.number,
-            is_sealed: matches!(self.last.object, Object::Tick { is_sealed: true, .. }),
-            bytes: self.last.bytes,
-            sum: self.ticks.sums.whole(),
-            first: self.ticks.sums.first(),
-            salt,
-            frames,
-            moment,
-        }
     }
 
     /// The key by which the base and its ticks are signed.

@@ -99,8 +99,11 @@ pub(crate) struct ReplicationThread {
     ended: Receiver<()>,
 }
 
+/// Makes the base of a chain, and logs what came of it.
+pub(crate) type MakeBase = fn(&Site);
+
 /// Starts the off-site copy. `None`: the settings name no off-site target.
-pub(crate) fn start(site: &Site) -> io::Result<Option<ReplicationThread>> {
+pub(crate) fn start(site: &Site, make_base: MakeBase) -> io::Result<Option<ReplicationThread>> {
     let Some(off_site) = OffSite::of(site) else { return Ok(None) };
     let ((stop, stopped), (end, ended)) = (channel(), channel());
     let replica = site.state::<Replica>();
@@ -111,7 +114,7 @@ pub(crate) fn start(site: &Site) -> io::Result<Option<ReplicationThread>> {
     std::thread::Builder::new().name("replication".to_owned()).spawn(move || {
         // A panic drops the chain, so that checkpoints no longer wait for it.
         let is_faulty = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            Replicator::new(&site, off_site).run(&stopped);
+            Replicator::new(&site, off_site, make_base).run(&stopped);
         }));
         site.state::<Replica>().is_on.store(false, Ordering::Release);
         lock(&site.state::<Replica>().next).take();
@@ -137,6 +140,7 @@ struct Replicator<'s> {
     site: &'s Site,
     replica: Arc<Replica>,
     off_site: Arc<OffSite>,
+    make_base: MakeBase,
     wal: Option<Arc<WalReader>>,
     /// Frames of the WAL at the last check.
     seen_frames: u32,
@@ -157,11 +161,12 @@ struct Replicator<'s> {
 }
 
 impl<'s> Replicator<'s> {
-    fn new(site: &'s Site, off_site: Arc<OffSite>) -> Replicator<'s> {
+    fn new(site: &'s Site, off_site: Arc<OffSite>, make_base: MakeBase) -> Replicator<'s> {
         Replicator {
             site,
             replica: site.state::<Replica>(),
             off_site,
+            make_base,
             wal: None,
             seen_frames: 0,
             is_cached: false,
@@ -249,7 +254,7 @@ impl<'s> Replicator<'s> {
                 // A restore uses this chain up to the beginning of the next one.
                 self.ship(TICK_TIME_MAX, false);
                 self.site.store.writer().capture.attach(next.ticks.follower());
-                next.reached().note(&self.site.config.data);
+                resume::Reached::of(&next).note(&self.site.config.data);
                 (self.chain, self.chain_since) = (Some(next), self.site.now());
                 self.report(None);
                 (self.next_try, self.rounds_to_try) = (0, 1);
@@ -322,7 +327,7 @@ impl<'s> Replicator<'s> {
                 Some(Ok(file)) => {
                     let Some(chain) = &mut self.chain else { return };
                     chain.confirm(file);
-                    chain.reached().note(&self.site.config.data);
+                    resume::Reached::of(chain).note(&self.site.config.data);
                     self.report(None);
                 }
                 Some(Err(Unconfirmed::Lost(cause))) => return self.give_up_lost_chain(cause),

@@ -66,6 +66,25 @@ struct Left {
 }
 
 impl Reached {
+    /// How far a chain has come.
+    pub(super) fn of(chain: &Chain) -> Reached {
+        let End { position: Position { salt, frames }, moment } = chain.ticks.end;
+        Reached {
+            base: chain.base.name(),
+            since: chain.ticks.followed.begin.moment,
+            key: chain.key(),
+            lineage: chain.ticks.lineage,
+            number: chain.ticks.number,
+            is_sealed: matches!(chain.last.object, Object::Tick { is_sealed: true, .. }),
+            bytes: chain.last.bytes,
+            sum: chain.ticks.sums.whole(),
+            first: chain.ticks.sums.first(),
+            salt,
+            frames,
+            moment,
+        }
+    }
+
     /// Notes it. Not flushed: after a power cut an older one is seen as such, because the off-site target has more ticks.
     pub(super) fn note(&self, data: &Path) {
         let written = serde_json::to_vec(self).map_err(std::io::Error::other);
@@ -229,7 +248,7 @@ impl Replicator<'_> {
         if begin.position == Position::default() {
             capture.confirm(number);
         }
-        chain.reached().note(data);
+        Reached::of(&chain).note(data);
         (self.chain, self.chain_since) = (Some(chain), reached.since);
         self.looks.begin_soon();
         self.report(None);

@@ -4,10 +4,9 @@ use super::s3::S3Client;
 use super::s3::folder::Folder;
 use super::s3::upload::Spool;
 use crate::config::{Config, OffSiteLocation};
-use crate::ops::backup::backup_store::Backup;
-use crate::ops::backup::check_space;
 use crate::ops::outside::object::{BackupName, FolderName, Object};
 use crate::ops::outside::{Dir, too_large};
+use crate::ops::space::check_space;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
@@ -233,14 +232,6 @@ impl Target {
         match self {
             Target::Directory(place) => place.probe(bytes),
             Target::S3(folder) => folder.probe(),
-        }
-    }
-
-    /// The newest backup in a bucket, as far as it is known without a request. A directory is quick to list.
-    pub(crate) fn newest_known(&self) -> Option<Backup> {
-        match self {
-            Target::Directory(_) => None,
-            Target::S3(folder) => folder.newest_known(),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::domain::audit::Actor;
 use crate::ops::backup;
 use crate::ops::tests::new_site;
-use crate::store::engine::copy::CheckSpeed;
+use crate::store::copy_check::CheckSpeed;
 use crate::store::engine::data_dir::DataDir;
 
 #[test]
@@ -20,7 +20,7 @@ fn a_base_with_too_many_unconfirmed_bytes_behind_it_begins_no_chain_and_the_stat
     let site = new_site(&data_dir, config);
     site.state::<Replica>().is_on.store(true, Ordering::Release);
     backup::make(&site, &Actor::job("backup"), CheckSpeed::Full, &mut |_, _, _| ()).unwrap().off_site.unwrap().unwrap();
-    let mut replicator = Replicator::new(&site, OffSite::of(&site).unwrap());
+    let mut replicator = Replicator::new(&site, OffSite::of(&site).unwrap(), backup::make_base);
     replicator.take_over(lock(&site.state::<Replica>().next).take().unwrap());
     let status = status(&site).unwrap();
     assert!(!status.has_chain && status.trouble.unwrap().contains("backup.unconfirmed_mib"));
@@ -36,7 +36,7 @@ fn found_after(spoil: impl FnOnce(&std::path::Path)) -> (Option<verify::Flaw>, S
     site.state::<Replica>().is_on.store(true, Ordering::Release);
     site.store.writer().capture.begin_counting(FollowerKind::OffSite, site.now());
     backup::make(&site, &Actor::job("backup"), CheckSpeed::Full, &mut |_, _, _| ()).unwrap().off_site.unwrap().unwrap();
-    let mut replicator = Replicator::new(&site, OffSite::of(&site).unwrap());
+    let mut replicator = Replicator::new(&site, OffSite::of(&site).unwrap(), backup::make_base);
     replicator.take_over(lock(&site.state::<Replica>().next).take().unwrap());
     for second in 1..=3 {
         let write = "UPDATE site SET clock_high_water = clock_high_water + 1";

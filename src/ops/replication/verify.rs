@@ -5,7 +5,9 @@ use super::chain::{Chain, list, ticks_of};
 use super::target::Target;
 use super::tick::{Head, Lineage, ReadTick};
 use super::{Replicator, lock};
-use crate::ops::backup::manifest::{ChainOrigin, FileDigest, Manifest};
+use crate::ops::backup::backup_store::manifest_file;
+use crate::ops::backup::manifest::{ChainOrigin, Manifest};
+use crate::ops::digest::FileDigest;
 use crate::ops::outside::object::Object;
 use crate::ops::signature::{PublicKey, Trust};
 use crate::site::priority;
@@ -78,7 +80,7 @@ impl Look {
     fn find_in_base(&self) -> io::Result<Result<Manifest, String>> {
         let is_ours = |manifest: &Manifest| manifest.signed_by() == Some(&self.key);
         let read = self.base.read(Object::Manifest);
-        let read = read.map(|bytes| Manifest::parse_of(&bytes, &self.base).ok().filter(is_ours));
+        let read = read.map(|bytes| manifest_file::parse(&bytes, &self.base).ok().filter(is_ours));
         let (manifest, is_sound) = match read {
             Ok(manifest) => (manifest, Ok(())),
             Err(e) => (None, Err(e)),

@@ -3,13 +3,14 @@
 use super::copy::Meta;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::keys::hex;
-use crate::ops::backup::check_space;
 use crate::ops::replication::sequence::Sequence;
 use crate::ops::replication::tick::PageSums;
 use crate::ops::signature::Signer;
+use crate::ops::space::check_space;
 use crate::site::Site;
+use crate::store::copy_check::{self, CheckSpeed};
 use crate::store::engine::capture::FollowerKind;
-use crate::store::engine::copy::{self, CheckSpeed};
+use crate::store::engine::copy;
 use crate::store::engine::data_dir;
 use crate::store::tables::audit;
 use std::fs::File;
@@ -76,7 +77,7 @@ impl Base {
         // It stops following the WAL when it is dropped.
         let ticks = Sequence::new(&site.store, followed, PageSums::default());
         let mut base = Base { ticks, payload: None, dir: dir.clone() };
-        if copy::check(&database, CheckSpeed::Prompt)?.rows != copied.rows {
+        if copy_check::check(&database, CheckSpeed::Prompt)?.rows != copied.rows {
             return Err("the copy has other rows than the database".to_owned());
         }
         base.ticks.sums = PageSums::of_file(&database).map_err(failed)?;

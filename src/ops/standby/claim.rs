@@ -1,38 +1,8 @@
 //! Which of two machines with one site is the main one, and what the one tells the other. Each knows its own claim and the
 //! greatest one that it has heard of; the machine with the lesser claim refuses writes.
 
-use super::epoch::{self, Other};
+use super::epoch::{self, Claim, Other};
 use crate::site::Site;
-use serde::{Deserialize, Serialize};
-
-/// The claim of a machine to be the main one.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Claim {
-    pub epoch: u64,
-    /// Distinguishes two machines that took the same epoch independently: `1` where the epoch is written off site, else `0`, and
-    /// random digits. Empty: the machine was never promoted.
-    #[serde(default = "off_site_mark")]
-    pub mark: String,
-}
-
-/// The longest mark: a digit, and 16 bytes in hex.
-pub(crate) const MARK_CHARS_MAX: usize = 33;
-
-fn off_site_mark() -> String {
-    "1".to_owned()
-}
-
-impl Claim {
-    pub(super) fn of_promotion(epoch: u64, is_off_site: bool, content: &str) -> Claim {
-        let mark = if epoch == 0 { String::new() } else { format!("{}{content}", u8::from(is_off_site)) };
-        Claim { epoch, mark }
-    }
-
-    /// The claim of a machine whose epoch is written off site.
-    pub(super) fn off_site(epoch: u64) -> Claim {
-        Claim { epoch, mark: off_site_mark() }
-    }
-}
 
 /// The greatest claim that this machine knows, and the address of the machine that has it.
 pub(crate) fn known(site: &Site) -> (Claim, Option<String>) {

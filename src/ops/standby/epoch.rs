@@ -1,7 +1,6 @@
 //! The epoch of a site: a number that each promotion raises, so that of two machines with the same site the replaced one knows
 //! it. A site that was never promoted has epoch 0.
 
-use super::claim::Claim;
 use crate::site::Site;
 use crate::store::engine::data_dir;
 use serde::{Deserialize, Serialize};
@@ -13,12 +12,40 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(super) use super::epoch_files::content;
-pub(crate) use super::epoch_files::{Higher, catch_up, claim, find_higher};
+pub(crate) use super::epoch_files::{EPOCH_MAX, Higher, catch_up, claim, find_higher};
 
 const OWN: &str = "epoch.json";
 const FENCED: &str = "replaced.json";
-/// The highest valid epoch. No site is promoted so often, and a wrong number would take all lower ones with it.
-pub(crate) const EPOCH_MAX: i64 = 9_999;
+
+/// The claim of a machine to be the main one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Claim {
+    pub epoch: u64,
+    /// Distinguishes two machines that took the same epoch independently: `1` where the epoch is written off site, else `0`, and
+    /// random digits. Empty: the machine was never promoted.
+    #[serde(default = "off_site_mark")]
+    pub mark: String,
+}
+
+/// The longest mark: a digit, and 16 bytes in hex.
+pub(crate) const MARK_CHARS_MAX: usize = 33;
+
+fn off_site_mark() -> String {
+    "1".to_owned()
+}
+
+impl Claim {
+    pub(super) fn of_promotion(epoch: u64, is_off_site: bool, content: &str) -> Claim {
+        let mark = if epoch == 0 { String::new() } else { format!("{}{content}", u8::from(is_off_site)) };
+        Claim { epoch, mark }
+    }
+
+    /// The claim of a machine whose epoch is written off site.
+    pub(super) fn off_site(epoch: u64) -> Claim {
+        Claim { epoch, mark: off_site_mark() }
+    }
+}
+
 /// The epoch of this machine, from its last promotion (`epoch.json`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Own {

@@ -1,7 +1,6 @@
 //! The epochs of a site on the off-site target: a file for each promotion, signed by the machine that was promoted. Others can
 //! write there too, and only a machine of the site replaces one.
 
-use super::epoch::EPOCH_MAX;
 use crate::keys::{hex, random, unhex};
 use crate::ops::outside::object::{FolderName, Object, SiteId};
 use crate::ops::replication::target::{Target, Written};
@@ -9,6 +8,8 @@ use crate::ops::signature::{Kind, PublicKey, Signer, Trust};
 use std::io;
 use std::sync::Mutex;
 
+/// The highest valid epoch. No site is promoted so often, and a wrong number would take all lower ones with it.
+pub(crate) const EPOCH_MAX: i64 = 9_999;
 /// The random bytes in an epoch's file, which has them in hex.
 const CONTENT_BYTES: usize = 16;
 /// Files of epochs that are read in one search, at most.

@@ -261,7 +261,7 @@ fn chain_of<'s>(state: &'s mut State, site: &Site, request: &Request) -> Option<
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::ops::standby::claim::Claim;
+    use crate::ops::standby::epoch::Claim;
     use crate::ops::tests::new_site;
     use crate::store::engine::data_dir::DataDir;
     use std::time::Instant;

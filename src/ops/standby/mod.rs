@@ -18,7 +18,7 @@ use crate::ops::backup::off_site::OffSite;
 use crate::ops::replication;
 use crate::site::Site;
 use crate::store::engine::connection::{KEPT_WAL_PAGES_MIN, WAL_PAGES_MAX};
-use claim::Claim;
+use epoch::Claim;
 use feed::Feed;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};

@@ -1,6 +1,6 @@
 //! The requests of a standby and their replies, as both machines know them.
 
-use super::claim::Claim;
+use super::epoch::Claim;
 
 /// The header with the kind of a reply.
 pub(crate) const KIND_HEADER: &str = "x-standby";

@@ -217,7 +217,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::Config;
     use crate::ops::tests;
-    use crate::store::engine::data_dir::DataDir;
+    use crate::store::data_dir::DataDir;
     use std::time::Duration;
 
     fn new_site(dir: &std::path::Path, config: Config) -> Site {
@@ -268,7 +268,7 @@ mod tests {
         site.clock.set(began + 120);
         refresh(&site).unwrap();
         assert_eq!(served_certificate(&site), ahead, "a machine that starts in 1970 is behind too");
-        site.store.write(began + 180, |tx| Ok(crate::store::engine::clock::set_back(tx)?)).unwrap();
+        site.store.write(began + 180, |tx| Ok(crate::store::clock::set_back(tx)?)).unwrap();
         drop(site);
         let data_dir = DataDir::lock(&dir.path().join("data")).unwrap();
         let site = Site::open(&data_dir, Config::defaults(), Clock::frozen(began + 180)).unwrap();

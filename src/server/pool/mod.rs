@@ -10,7 +10,7 @@
 
 mod group_commit;
 
-use super::long_answer::{LONG_ANSWERS_MAX, NextChunk, RemainingChunks};
+use super::long_answer::{DRAWN_ANSWER_TIME_MAX, LONG_ANSWERS_MAX, NextChunk, RemainingChunks};
 use super::queue::{Limits, Queue, Work};
 use crate::auth::{self, Access};
 use crate::http::Answer;
@@ -22,8 +22,8 @@ use crate::http::reply::{self, Reply};
 use crate::http::row::CallerKind;
 use crate::site::Site;
 use crate::site::hashing::Hashers;
+use crate::store::ChangeFeed;
 use crate::store::Writer;
-use crate::store::engine::change_feed::ChangeFeed;
 use crate::web::{self, Frame};
 use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,8 +56,6 @@ const HANG_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 const READ_ANSWER_TIME_MAX: Duration = Duration::from_secs(10);
 /// After this time a write that waits behind others is given up, a long import for example. Its thread goes on.
 const WRITE_ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
-/// The same for what is drawn, and for each chunk of a long answer.
-pub(super) const DRAWN_ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 
 pub(super) struct Pool {
     writer: Arc<Writer>,
@@ -253,7 +251,9 @@ impl Pool {
         let Some(chunks) = finished.reply.rest.take() else { return finished };
         match self.long_answers.clone().try_acquire_owned() {
             Ok(permit) => {
-                finished.rest = Some(RemainingChunks::new(self.drawing.clone(), chunks, fallback.request_id, permit));
+                let drawing = self.drawing.clone();
+                let queue = move |chunks, done| drawing.push_continuation(Job::Chunk { chunks, done }).is_ok();
+                finished.rest = Some(RemainingChunks::new(Box::new(queue), chunks, fallback.request_id, permit));
                 finished
             }
             Err(_) => {

@@ -8,7 +8,7 @@ use crate::http::row::Row;
 use crate::i18n::language::Language;
 use crate::ops::tests::new_site;
 use crate::server::queue::Worker;
-use crate::store::engine::data_dir::DataDir;
+use crate::store::data_dir::DataDir;
 use http::{Method, StatusCode};
 
 fn panics(_: &Site, _: &Call) -> Answer {

@@ -4,7 +4,10 @@ mod addresses;
 mod head;
 mod log_line;
 mod malformed;
+mod metrics;
+pub(super) mod sessions;
 
+use super::body;
 use super::body_room::{BodyRoom, SMALL_BYTES};
 use super::cors::{self, Origins};
 use super::limiter::{ConnectionState, Limiter, Progress};
@@ -12,7 +15,6 @@ use super::live::{self, Streams};
 use super::matcher::{self, Match};
 use super::pool::{self, FinishedCall, Pool};
 use super::tls::HANDSHAKES_MAX;
-use super::{body, metrics};
 use crate::auth::Access;
 use crate::config::{Limits, LogAddresses};
 use crate::http::accept;
@@ -174,9 +176,7 @@ impl HttpService {
                     language,
                     &line.request_id,
                 ),
-                Ok(()) => {
-                    tokio::task::block_in_place(|| gzip::finish_beside_table(metrics::write(self), request.headers()))
-                }
+                Ok(()) => tokio::task::block_in_place(|| gzip::finish_beside_table(self.metrics(), request.headers())),
                 Err(failure) => reply::refusal(&failure, language, &line.request_id),
             };
             return self.respond(line, finished(reply, None), cors);
@@ -371,7 +371,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::ops::tests::new_site;
-    use crate::store::engine::data_dir::DataDir;
+    use crate::store::data_dir::DataDir;
 
     #[test]
     fn in_clear_is_only_what_a_device_needs_before_it_trusts_the_site() {

@@ -2,7 +2,7 @@
 //! page as it is written ([`PageChecksums`]). Everything else is forwarded.
 
 use super::page_checksums::{PAGE_BYTES, PageChecksums, Part, flipped_bit, place_of, sum};
-use super::wal_mark::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain};
+use super::wal_format::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain};
 use rusqlite::{Connection, ffi};
 use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::io;

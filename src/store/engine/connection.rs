@@ -1,6 +1,6 @@
 //! Opens connections, and runs checkpoints.
 
-use super::wal_read::FRAME_BYTES;
+use super::wal_format::FRAME_BYTES;
 use super::{checked_file, statements, wal_mark};
 use crate::domain::email;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};

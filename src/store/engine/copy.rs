@@ -3,39 +3,17 @@
 //! most.
 
 use super::capture::{End, FollowerKind};
-use super::connection::{open_immutable, prepare_connection};
-use super::pace::{PAUSE, Pace};
-use super::reader::CACHE_KIB;
+use super::pace::PAUSE;
 use super::{data_dir, integrity, repair};
-use crate::domain::audit::Head;
-use crate::store::tables::{audit, tunnels};
-use crate::store::{Read, Store, Writer};
+use crate::store::{Store, Writer};
 use rusqlite::{Connection, ffi};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Pages copied in one step, during which writers wait: less than a tenth of a millisecond.
 const PAGES_AT_ONCE: i32 = 16;
-/// Steps of SQLite's virtual machine between two looks whether a check is to pause.
-const STEPS_BETWEEN_LOOKS: i32 = 50;
-
 /// The row count of each table.
 pub(crate) type Rows = BTreeMap<String, i64>;
-
-/// The properties of a database that passed its check.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Sound {
-    pub schema: i64,
-    pub site_id: String,
-    /// The IANA name of the site's time zone.
-    pub zone: String,
-    /// The text by which the site key is recognised, sealed by that key.
-    pub key_check: Vec<u8>,
-    pub rows: Rows,
-    /// The head of the audit log in the site's row. Only with the key can be verified that the rows' hashes lead to
-    /// this head.
-    pub audit: Head,
-}
 
 /// The point of the WAL, at the moment of a copy, from which the later changes are followed.
 #[derive(Debug, Clone, Copy)]
@@ -148,56 +126,11 @@ fn failure(code: i32) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
 }
 
-/// How fast a check goes. It looks every row up in every index, which takes 14 s of a processor for a gigabyte with much memory,
-/// and 22 s with little.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CheckSpeed {
-    /// Beside requests: with little memory, and with pauses, by which it takes three times as long.
-    Gentle,
-    /// Beside requests, where the newest writes are on one disk alone until it is done: with little memory.
-    Prompt,
-    /// In a command that somebody waits for.
-    Full,
-}
-
-impl CheckSpeed {
-    fn cache_kib(self) -> i64 {
-        match self {
-            CheckSpeed::Gentle | CheckSpeed::Prompt => CACHE_KIB,
-            CheckSpeed::Full => 64 * 1024,
-        }
-    }
-}
-
-/// Checks every page, index and reference of a file that no process writes. Leaves no files beside it.
-pub(crate) fn check(path: &Path, speed: CheckSpeed) -> Result<Sound, String> {
-    let unsound = |what: String| format!("{} is not sound: {what}", path.display());
-    let checked = open_immutable(path).and_then(|mut conn| {
-        prepare_connection(&conn, speed.cache_kib())?;
-        if speed == CheckSpeed::Gentle {
-            let mut pace = Pace::begin();
-            let pause = move || {
-                pace.pause_if_due();
-                false
-            };
-            conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(pause))?;
-        }
-        sound(&conn)
-    });
-    checked.map_err(|e| unsound(e.to_string()))?.map_err(unsound)
-}
-
-/// Checks every page, index and reference of the live database, with its WAL.
-pub(crate) fn check_live(store: &Store) -> Result<Sound, String> {
-    let unsound = |what: String| format!("{} is damaged: {what}", store.path().display());
-    store.writer().exclusive(sound).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
-}
-
 /// Checks every page, index and reference of an open file; the inner error says what is damaged.
 ///
 /// Not for a connection that reads while another writes: FTS5 refreshes its cached structure for a search and not for
 /// a check, which then reports the other connection's changes as damage.
-pub(crate) fn sound(conn: &Connection) -> rusqlite::Result<Result<Sound, String>> {
+pub(crate) fn check_all(conn: &Connection) -> rusqlite::Result<Result<(), String>> {
     let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if verdict != "ok" {
         return Ok(Err(verdict.replace('\n', ": ")));
@@ -205,17 +138,10 @@ pub(crate) fn sound(conn: &Connection) -> rusqlite::Result<Result<Sound, String>
     if repair::has_dangling_reference(conn)? {
         return Ok(Err(repair::DANGLING_REFERENCE.to_owned()));
     }
-    Ok(Ok(Sound {
-        schema: conn.query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0))?,
-        site_id: conn.query_row("SELECT site_id FROM site", [], |row| row.get(0))?,
-        zone: tunnels::find_zone_of_site(&Read::on(conn))?.name().to_owned(),
-        key_check: conn.query_row("SELECT key_check FROM site", [], |row| row.get(0))?,
-        rows: rows(conn)?,
-        audit: audit::head(&Read::on(conn))?,
-    }))
+    Ok(Ok(()))
 }
 
-fn rows(conn: &Connection) -> rusqlite::Result<Rows> {
+pub(crate) fn rows(conn: &Connection) -> rusqlite::Result<Rows> {
     let tables: Vec<String> =
         conn.prepare(integrity::TABLES)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let count = |table: String| {
@@ -228,6 +154,7 @@ fn rows(conn: &Connection) -> rusqlite::Result<Rows> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::copy_check::{CheckSpeed, check};
     use crate::store::engine::data_dir::DataDir;
     use crate::store::engine::migrate;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

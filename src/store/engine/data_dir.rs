@@ -244,6 +244,11 @@ pub(crate) fn database(dir: &Path) -> PathBuf {
     dir.join(DATABASE_FILES[0])
 }
 
+/// The WAL of a database.
+pub(crate) fn wal_of(database: &Path) -> PathBuf {
+    beside(database, "-wal")
+}
+
 /// A file beside the database whose name only adds to the database's. Where the database is a link, SQLite has its WAL beside
 /// the file that the link leads to.
 pub(crate) fn beside(database: &Path, suffix: &str) -> PathBuf {
@@ -255,7 +260,7 @@ pub(crate) fn beside(database: &Path, suffix: &str) -> PathBuf {
 
 /// SQLite's write-ahead log (WAL).
 pub(crate) fn wal(dir: &Path) -> PathBuf {
-    beside(&database(dir), "-wal")
+    wal_of(&database(dir))
 }
 
 /// SQLite's rollback journal, which this program never writes: the database has a WAL.
@@ -285,7 +290,12 @@ pub(crate) fn wal_mark(dir: &Path) -> PathBuf {
 
 /// The checksum file: see [`super::page_checksums`].
 pub(crate) fn page_checksums(dir: &Path) -> PathBuf {
-    super::page_checksums::beside(&database(dir))
+    page_checksums_of(&database(dir))
+}
+
+/// The checksum file of a database.
+pub(crate) fn page_checksums_of(database: &Path) -> PathBuf {
+    beside(database, "-sums")
 }
 
 /// The directory of a standby's copy of another machine's site.

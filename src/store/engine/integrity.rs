@@ -6,39 +6,28 @@
 //! copies.
 
 use super::connection::open_writer;
+pub(crate) use super::quick_check::Verdict;
+use super::quick_check::{BAD_PAGE, check_connection, message};
 use super::reader::{READ_TIME_MAX, Readers};
 use super::repair::{self, Finding};
-use super::{alarm, data_dir, page_checksums, scrub, wal_mark, wal_match};
+use super::{alarm, data_dir, quick_check, scrub, wal_mark, wal_match};
 use crate::clock::Clock;
 use crate::http::failure::{Failure, is_of_bad_page};
 use crate::store::{Condition, Store};
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::ErrorCode;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The longest check at a start: more than the largest site takes, less than a service manager waits.
 const START_TIME_MAX: Duration = Duration::from_secs(10);
 /// A larger database is checked after the start, so that the desk does not wait for the check.
 const CHECKED_AT_START_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// SQLite's virtual machine steps between two checks of the time limit.
-const STEPS_BETWEEN_LOOKS: i32 = 1_000;
 
 /// The pause before each try of a check after a page could not be read.
 const RECHECK_PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(2)];
 
 /// Characters of SQLite's message that are shown.
 const MESSAGE_CHARS_MAX: usize = 200;
-/// The message for a page that fails its checksum, which SQLite itself does not know.
-const BAD_PAGE: &str = "a page is not what was written there";
-
-/// The outcome of a check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Sound,
-    /// The time limit was reached.
-    Unfinished,
-    Damaged(String),
-}
 
 /// Checks a database that no process has open, and moves the WAL that a crash left into the database file. The error is
 /// one line that says what to do.
@@ -87,7 +76,7 @@ fn check_file(path: &Path, readers: &Readers) -> Result<(), String> {
         return Err(wal_match::refusal(path));
     }
     let damage_marker = data_dir::damage_marker(path.parent().unwrap_or(path));
-    let may_wait = wal_match::wal_is_empty(path) || bytes > CHECKED_AT_START_BYTES_MAX;
+    let may_wait = quick_check::wal_is_empty(path) || bytes > CHECKED_AT_START_BYTES_MAX;
     if may_wait && !damage_marker.exists() {
         let schema = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
         return schema.map_err(judge);
@@ -117,14 +106,14 @@ pub(crate) fn find_damage(path: &Path) -> Option<String> {
 /// SQLite's message may quote content of the file: it is shortened, and control characters are replaced.
 fn damaged(path: &Path, what: &str) -> String {
     let is_of_page = what == BAD_PAGE || repair::names_bad_page(what);
-    let may_be_wal = !is_of_page && !wal_match::wal_is_empty(path);
-    if may_be_wal && !wal_mark::is_own_and_whole(path) && wal_match::is_sound_alone(path) {
+    let may_be_wal = !is_of_page && !quick_check::wal_is_empty(path);
+    if may_be_wal && !wal_mark::is_own_and_whole(path) && quick_check::is_sound_alone(path) {
         return wal_match::refusal(path);
     }
     let what: String = what.chars().take(MESSAGE_CHARS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
     // With its log beside it, a copy that somebody put here is not told from damage.
-    let copied = match is_of_page && !wal_match::wal_is_empty(path) {
-        true => format!("; if you put a copy of a site here, remove {}", page_checksums::beside(path).display()),
+    let copied = match is_of_page && !quick_check::wal_is_empty(path) {
+        true => format!("; if you put a copy of a site here, remove {}", data_dir::page_checksums_of(path).display()),
         false => String::new(),
     };
     format!(
@@ -136,10 +125,6 @@ fn damaged(path: &Path, what: &str) -> String {
 
 fn means_damage(e: &rusqlite::Error) -> bool {
     matches!(e.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) || is_of_bad_page(e)
-}
-
-fn message(e: &rusqlite::Error) -> String {
-    if is_of_bad_page(e) { BAD_PAGE.to_owned() } else { e.to_string() }
 }
 
 /// Writes the damage marker where the database was found damaged, so that the next start checks it before serving it.
@@ -225,40 +210,13 @@ fn check_once(store: &Store, stopped: &impl Fn() -> bool) -> Result<Verdict, Fai
 pub(super) const TABLES: &str =
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
 
-/// Checks every page of a table and its indexes, or of the whole database. Does not compare rows with indexes.
-pub(crate) fn check_connection(
-    mut conn: Connection,
-    table: Option<&str>,
-    time_max: Duration,
-) -> rusqlite::Result<Verdict> {
-    let since = Instant::now();
-    conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || since.elapsed() > time_max))?;
-    let of = table.map_or_else(|| "1".to_owned(), |table| format!("'{}'", table.replace('\'', "''")));
-    match conn.query_row(&format!("PRAGMA quick_check({of})"), [], |row| row.get::<_, String>(0)) {
-        Ok(said) if said == "ok" => Ok(Verdict::Sound),
-        Ok(said) => {
-            // A page that fails its checksum explains the other lines.
-            let line = said.lines().find(|line| repair::names_bad_page(line)).or_else(|| said.lines().last());
-            Ok(Verdict::Damaged(line.unwrap_or(&said).to_owned()))
-        }
-        Err(e) => match e.sqlite_error_code() {
-            Some(ErrorCode::OperationInterrupted) => Ok(Verdict::Unfinished),
-            // The statement is valid, so an unknown error comes from what it reads, such as the search index.
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) => {
-                Ok(Verdict::Damaged(e.to_string()))
-            }
-            _ if is_of_bad_page(&e) => Ok(Verdict::Damaged(message(&e))),
-            _ => Err(e),
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::data_dir::DataDir;
     use super::super::migrate;
     use super::*;
     use crate::store::Condition;
+    use rusqlite::Connection;
     use std::os::unix::fs::FileExt;
 
     const PAGE_BYTES: u64 = 4096;
@@ -311,7 +269,7 @@ mod tests {
         assert!(recover(&path).unwrap_err().contains("is damaged"));
         file.set_len(CHECKED_AT_START_BYTES_MAX + PAGE_BYTES).unwrap();
         recover(&path).unwrap();
-        assert!(wal_match::wal_is_empty(&path));
+        assert!(quick_check::wal_is_empty(&path));
         // Where damage was found before, a large database is checked too.
         std::fs::write(data_dir::damage_marker(dir.path()), "").unwrap();
         assert!(recover(&path).unwrap_err().contains("is damaged"));
@@ -341,7 +299,7 @@ mod tests {
         drop(store);
         let killed = DataDir::lock(killed.path()).unwrap();
         let sound = std::fs::read(killed.database()).unwrap();
-        assert!(!wal_match::wal_is_empty(&killed.database()));
+        assert!(!quick_check::wal_is_empty(&killed.database()));
         let pages = sound.len() / PAGE_BYTES as usize;
         for page in [pages / 3, pages / 2, pages - 2] {
             let mut flipped = sound.clone();

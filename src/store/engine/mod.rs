@@ -4,7 +4,6 @@
 pub(crate) mod columns;
 
 pub mod alarm;
-pub(crate) mod bulk;
 pub(crate) mod capture;
 pub(crate) mod change_feed;
 pub(crate) mod checked_file;
@@ -22,11 +21,14 @@ pub(crate) mod pace;
 pub(crate) mod page_checksums;
 #[cfg(debug_assertions)]
 pub mod prepared;
+mod quick_check;
 pub(crate) mod reader;
 pub(crate) mod repair;
 pub(crate) mod reserve;
+pub(crate) mod rewrite;
 pub(crate) mod scrub;
-pub mod statements;
+pub(crate) mod statements;
+pub(crate) mod wal_format;
 pub(crate) mod wal_mark;
 pub(crate) mod wal_match;
 pub(crate) mod wal_read;

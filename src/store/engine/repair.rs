@@ -1,9 +1,9 @@
 //! Locates damage while the database is served, and rebuilds damaged indexes from their rows.
 
 use super::page_checksums::accepting_bad;
+use super::rewrite;
 use crate::http::failure::is_of_bad_page;
 use crate::store::Store;
-use crate::store::queries::erasure;
 use rusqlite::{Connection, ErrorCode, ffi};
 use std::collections::BTreeSet;
 
@@ -128,7 +128,7 @@ pub(crate) fn rebuild_indexes(store: &Store, names: &BTreeSet<String>) -> Result
         rebuilt.and(ended.map_err(failed))
     })?;
     // Removes the unused pages of the old indexes.
-    erasure::rebuild(store)?;
+    rewrite::rewrite(store)?;
     match find_damage(store).map_err(failed)? {
         Finding::Sound => Ok(()),
         Finding::Indexes(_, line) | Finding::Inconsistent(line) | Finding::Damaged(line) => {

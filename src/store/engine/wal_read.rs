@@ -4,9 +4,9 @@
 //! To be used only for frames that a follower keeps ([`super::capture`]): others may be overwritten while they are
 //! read.
 
-use super::capture::Position;
 use super::data_dir;
-use super::wal_mark::{FRAME_HEADER_BYTES, HEADER_BYTES, is_in_chain, word};
+pub(crate) use super::page_checksums::PAGE_BYTES;
+use super::wal_format::{FRAME_BYTES, FRAME_HEADER_BYTES, HEADER_BYTES, Position, is_in_chain, word};
 use rustix::fs::Advice;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,11 +14,6 @@ use std::io;
 use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-
-/// The page size of every site's database.
-pub(crate) const PAGE_BYTES: usize = super::page_checksums::PAGE_BYTES;
-/// The size of a frame: a page and its header.
-pub(crate) const FRAME_BYTES: u64 = (FRAME_HEADER_BYTES + PAGE_BYTES) as u64;
 
 pub(crate) struct WalReader(File);
 

@@ -1,6 +1,6 @@
 //! Passkeys, and the challenges that wait for a browser's response.
 
-use super::sessions::TokenHash;
+use crate::keys::TokenHash;
 use crate::keys::columns;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal, secret};

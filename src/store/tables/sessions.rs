@@ -2,6 +2,7 @@
 
 use super::{account_claims, email_tokens, kiosks, passcodes, passkeys, pins, sign_in_steps, signing_links};
 use crate::domain::role::Role;
+pub(crate) use crate::keys::TokenHash;
 use crate::keys::hex;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Rows, Table, deleted, secret};
@@ -16,8 +17,6 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[Rows::deleted("sessions", "member_id = :id")],
 )
 .joins(&[stays("member_id", OPENS)])];
-
-pub(crate) type TokenHash = [u8; 32];
 
 /// A session's last use is written again after this fraction of the idle time.
 const TOUCH_FRACTION: i64 = 24;

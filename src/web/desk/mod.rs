@@ -15,6 +15,7 @@ pub(crate) mod photo;
 pub(crate) mod reports;
 pub(crate) mod second_factor;
 pub(crate) mod shift_note;
+mod shift_note_view;
 pub(crate) mod sign_in;
 pub(crate) mod sign_offs;
 pub(crate) mod signer_proof;

@@ -3,10 +3,11 @@
 
 use crate::app::{self, Change, RankedActor};
 use crate::auth::Clerk;
+use crate::auth::challenge::DocumentDigest;
 use crate::auth::challenge::Intent;
 use crate::auth::passkey;
 use crate::auth::sign_in;
-use crate::auth::signer::{self, DocumentDigest, ProofOutcome};
+use crate::auth::signer::{self, ProofOutcome};
 use crate::domain::role::Role;
 use crate::http::call::Call;
 use crate::http::failure::Failure;

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tunneldesk::store::engine::data_dir::{DataDir, LockError};
+use tunneldesk::store::data_dir::{DataDir, LockError};
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_tunneldesk");
 /// The variable by which the executable has one more migration, as a later version, and the file of that migration. Only a build

@@ -25,7 +25,7 @@ fn a_backup_and_a_drill_are_made_from_the_desk() {
 
 #[test]
 fn damage_by_the_disk_and_changes_by_other_programs_are_shown() {
-    use tunneldesk::store::engine::alarm::{self, Kind};
+    use tunneldesk::store::alarm::{self, Kind};
     let site = demo();
     let admin = Clerk::at(&site, &site.admin());
     let told = [

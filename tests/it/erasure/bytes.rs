@@ -9,7 +9,7 @@ use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use tunneldesk::store::personal;
+use tunneldesk::store::personal_columns;
 
 const INFLATED_BYTES_MAX: u64 = 4 << 20;
 
@@ -89,7 +89,7 @@ pub fn traces(site: &Site) -> Vec<String> {
         let bytes = std::fs::read(&path).unwrap();
         found.extend(names(&bytes).map(|form| format!("{form} in {}", path.display())));
     }
-    for holding in personal::sealed() {
+    for holding in personal_columns::sealed() {
         for text in super::opened(site, &holding, "1", 0) {
             found.extend(names(text.as_bytes()).map(|form| format!("{form} in {}.{}", holding.table, holding.column)));
         }

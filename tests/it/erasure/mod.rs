@@ -10,7 +10,7 @@ use rusqlite::ToSql;
 use rusqlite::types::Value;
 use std::collections::BTreeSet;
 use tunneldesk::keys::Part;
-use tunneldesk::store::personal::{self, Holding, HoldingKind};
+use tunneldesk::store::personal_columns::{self, Holding, HoldingKind};
 
 const NOBODY_S: &str = "declared as nobody's, and empty here";
 /// Columns that no deed here fills, and why.
@@ -92,7 +92,7 @@ fn columns(site: &Site) -> Vec<(String, String)> {
 
 /// Columns that hold nothing: of the person where the column can, and otherwise of anybody.
 fn empty(site: &Site, accounts: &[i64]) -> (usize, BTreeSet<String>) {
-    let holdings: Vec<Holding> = personal::holdings().collect();
+    let holdings: Vec<Holding> = personal_columns::holdings().collect();
     let columns = columns(site);
     let is_filled = |(table, column): &&(String, String)| match holdings
         .iter()
@@ -161,7 +161,7 @@ fn what_is_kept_of_an_erased_person_is_declared_as_kept() {
     found.sort();
     found.dedup();
     assert_eq!(found, ["waiver_signatures.flyer_name", "waiver_signatures.signer_name"]);
-    let kept: BTreeSet<String> = personal::holdings()
+    let kept: BTreeSet<String> = personal_columns::holdings()
         .filter(|one| matches!(one.kind, HoldingKind::Kept))
         .map(|one| format!("{}.{}", one.table, one.column))
         .collect();

@@ -3,7 +3,7 @@
 use rusqlite::ToSql;
 use tunneldesk::site::Site;
 use tunneldesk::store::Read;
-use tunneldesk::store::engine::prepared;
+use tunneldesk::store::prepared;
 
 /// Tables that stay small, however many members there are and however long the site runs. Any other counts as large.
 const SMALL: [&str; 14] = [

@@ -31,7 +31,7 @@ use tunneldesk::routes::ROUTES;
 use tunneldesk::server::{self, Running, Sockets};
 use tunneldesk::site::Site as Inside;
 use tunneldesk::store::Write;
-use tunneldesk::store::engine::data_dir::{DataDir, LockError};
+use tunneldesk::store::data_dir::{DataDir, LockError};
 
 /// A Thursday in May 2026.
 const START: i64 = 1_780_000_000;

@@ -19,7 +19,7 @@ use tunneldesk::jobs::sync::lock::SyncLock;
 use tunneldesk::jobs::sync::{Batch, Position, SiteSource, Step, Trouble, Uploader, Upstream};
 use tunneldesk::ops::lifecycle::Identity;
 use tunneldesk::site::Site;
-use tunneldesk::store::engine::data_dir::DataDir;
+use tunneldesk::store::data_dir::DataDir;
 use tunneldesk::store::tables::sync as kept;
 
 const STORMS: u64 = 100;

@@ -8,7 +8,7 @@ use crate::domain::audit::{Actor, ActorId, Origin};
 use crate::domain::payment::Event;
 use crate::domain::role::Role;
 use crate::ops::lifecycle::Identity;
-use crate::store::engine::data_dir::DataDir;
+use crate::store::data_dir::DataDir;
 use crate::store::tables::till as store;
 use proptest::prelude::*;
 use std::sync::Barrier;

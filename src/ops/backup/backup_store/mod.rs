@@ -1,15 +1,16 @@
 //! A backup store: a directory with backups, each in a folder of its own. A folder gets its name at once and its manifest last:
 //! without a whole manifest it is no backup.
 
+pub(crate) mod manifest_file;
 mod pruning;
 
 use super::encrypted::Identities;
-use super::file_stamp;
-use super::manifest::{FileDigest, Manifest, ManifestError};
+use super::manifest::{Manifest, ManifestError};
 use super::manifest_signature::ErasedMark;
 use crate::config::recipient::Recipient;
+use crate::ops::digest::FileDigest;
 use crate::ops::outside::Dir;
-use crate::ops::outside::object::{BackupName, FolderName, Object, SiteFile};
+use crate::ops::outside::object::{BackupName, FolderName, Object, SiteFile, file_stamp};
 use crate::ops::replication::target::Target;
 use crate::ops::signature::Signer;
 use crate::store::engine::data_dir;
@@ -73,12 +74,12 @@ pub(crate) struct Listing {
 impl Backup {
     /// Reads the manifest of the backup in this directory or folder.
     pub(crate) fn read(at: Target) -> Result<Backup, ManifestError> {
-        Ok(Backup { manifest: Manifest::read(&at)?, at })
+        Ok(Backup { manifest: manifest_file::read(&at)?, at })
     }
 
     /// Reads the manifest in a directory that a person named, and may have renamed.
     pub(crate) fn read_given(at: Target) -> Result<Backup, ManifestError> {
-        Ok(Backup { manifest: Manifest::read_named(&at, None)?, at })
+        Ok(Backup { manifest: manifest_file::read_named(&at, None)?, at })
     }
 
     pub(crate) fn name(&self) -> String {
@@ -178,6 +179,11 @@ impl Listing {
     }
 }
 
+/// The backup store in the data directory.
+pub(crate) fn local_store(site_dir: &Path) -> BackupStore {
+    BackupStore::new(site_dir.join("backups"))
+}
+
 impl BackupStore {
     pub(crate) fn new(dir: PathBuf) -> BackupStore {
         BackupStore { dir }
@@ -185,6 +191,11 @@ impl BackupStore {
 
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Why nothing could be written there, in one line.
+    pub(crate) fn write_error(&self, e: &io::Error) -> String {
+        format!("cannot write to {}: {e}", self.dir.display())
     }
 
     pub(crate) fn target(&self) -> Target {
@@ -229,8 +240,7 @@ impl BackupStore {
 
     /// Locks the directory. The error: another process or thread has the lock.
     pub(crate) fn lock(&self) -> Result<BackupStoreLock<'_>, String> {
-        let failed = |e: io::Error| format!("cannot write to {}: {e}", self.dir.display());
-        let dir = Dir::root(&self.dir).map_err(failed)?;
+        let dir = Dir::root(&self.dir).map_err(|e| self.write_error(&e))?;
         let in_progress = |_| format!("a backup to {} is in progress: wait for it", self.dir.display());
         dir.lock().map_err(in_progress)?;
         Ok(BackupStoreLock { backup_store: self, dir })
@@ -239,7 +249,7 @@ impl BackupStore {
     /// Locks the store of a data directory. The store is made where it is missing, and what a killed backup left is removed:
     /// otherwise there might be no room for another.
     pub(crate) fn lock_own(&self) -> Result<BackupStoreLock<'_>, String> {
-        make_dir(&self.dir).map_err(|e| format!("cannot write to {}: {e}", self.dir.display()))?;
+        make_dir(&self.dir).map_err(|e| self.write_error(&e))?;
         let lock = self.lock()?;
         lock.remove_unfinished(i64::MAX);
         Ok(lock)

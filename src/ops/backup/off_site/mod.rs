@@ -6,18 +6,20 @@ pub(crate) mod mount;
 mod worker;
 
 use super::backup_store::{
-    Backup, BackupStore, BackupStoreLock, Listing, PruneExceptions, UNFINISHED_KEPT_SECONDS, outlived_off_site,
+    Backup, BackupStore, BackupStoreLock, Listing, PruneExceptions, UNFINISHED_KEPT_SECONDS, local_store,
+    outlived_off_site,
 };
 use super::manifest::Manifest;
 use super::manifest_signature::ErasedMark;
-use super::{check_space, find_foreign_signature, tombstones};
+use super::tombstones;
 use crate::config::Config;
 use crate::config::recipient::Recipient;
 use crate::ops::outside::object::BackupName;
 use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::Replay;
 use crate::ops::replication::target::Target;
-use crate::ops::signature::{Signer, Trust};
+use crate::ops::signature::{PublicKey, Signer, Trust};
+use crate::ops::space::check_space;
 use crate::ops::standby::epoch;
 use crate::site::Site;
 use crate::store::queries::erasure::Tombstone;
@@ -52,6 +54,14 @@ pub(crate) struct OffSite {
 /// The off-site target of a site, made at its first use.
 #[derive(Default)]
 struct OfSite(OnceLock<Option<Arc<OffSite>>>);
+
+/// The newest local backup of the site that is signed by a key which the machine does not know: its own was lost.
+pub(crate) fn find_foreign_signature(site: &Site, signer: &Signer) -> Option<(String, PublicKey)> {
+    let known = signer.keys();
+    let ours = local_store(&site.config.data).list().into_iter().filter(|one| *one.manifest.site_id == *site.site_id);
+    let signed = ours.filter_map(|one| Some((one.name(), *one.manifest.signed_by()?)));
+    signed.into_iter().find(|(_, key)| !known.contains(key))
+}
 
 impl OffSite {
     /// The off-site target of an open site. `None`: the settings name none.
@@ -115,7 +125,8 @@ impl OffSite {
 
     /// The newest backup in a bucket, as far as it is known without a request. A directory is quick to list.
     pub(crate) fn newest_known(&self) -> Option<Backup> {
-        self.target.newest_known().filter(|backup| self.trust.believes(backup.manifest.signed_by()))
+        let Target::S3(folder) = &self.target else { return None };
+        folder.newest_known().filter(|backup| self.trust.believes(backup.manifest.signed_by()))
     }
 
     /// The finished backups there that are believed, newest first, and those that cannot be read or are not believed. The error:

@@ -3,9 +3,10 @@
 use super::*;
 use crate::config::OffSiteLocation;
 use crate::domain::audit::Actor;
-use crate::ops::backup::{drill, local_store, make};
+use crate::ops::backup::backup_store::local_store;
+use crate::ops::backup::{drill, make};
 use crate::ops::tests::new_site;
-use crate::store::engine::copy::CheckSpeed;
+use crate::store::copy_check::CheckSpeed;
 use crate::store::engine::data_dir::DataDir;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};

@@ -5,13 +5,15 @@ use super::xml::Answer;
 use super::{Payload, S3Client, S3Request, Tries, Trouble};
 use crate::config::recipient::Recipient;
 use crate::keys::{hex, random};
+use crate::ops::backup::backup_store::manifest_file;
 use crate::ops::backup::backup_store::{
     Backup, Listing, PruneExceptions, UNFINISHED_KEPT_SECONDS, newest_names, outlived_off_site,
 };
-use crate::ops::backup::manifest::{FileDigest, Manifest, ManifestError};
+use crate::ops::backup::manifest::{Manifest, ManifestError};
 use crate::ops::backup::off_site::{Signing, ended_chains};
-use crate::ops::backup::{file_stamp, tombstones};
-use crate::ops::outside::object::{BackupName, FolderName, Object, is_stamp};
+use crate::ops::backup::tombstones;
+use crate::ops::digest::FileDigest;
+use crate::ops::outside::object::{BackupName, FolderName, Object, file_stamp, is_stamp};
 use crate::ops::replication::target::Target;
 use crate::ops::signature::{Signer, Trust};
 use crate::store::queries::erasure::Tombstone;
@@ -37,7 +39,7 @@ impl Folder {
             let manifest = match known {
                 Some(manifest) => Ok(manifest),
                 None => match self.client.text(&at.key(Object::Manifest), Object::Manifest.bytes_max()) {
-                    Ok(Some((text, _))) => Manifest::parse_of(text.as_bytes(), &Target::S3(at.clone())),
+                    Ok(Some((text, _))) => manifest_file::parse(text.as_bytes(), &Target::S3(at.clone())),
                     Ok(None) => Err(ManifestError::Unfinished(String::new())),
                     Err(Trouble::TooLarge(why)) => Err(ManifestError::Unreadable(why)),
                     Err(trouble) => return Err(failed(trouble)),

@@ -4,23 +4,14 @@
 mod standby;
 mod unconfirmed;
 
-use super::wal_read::FRAME_BYTES;
+use super::wal_format::FRAME_BYTES;
+pub(crate) use super::wal_format::Position;
 use standby::Standby;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use unconfirmed::Unconfirmed;
-
-/// The end of a commit in the WAL.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Position {
-    /// The WAL's salt, which changes each time that the WAL restarts. Zeros: before the first commit of this
-    /// process.
-    pub salt: [u8; 8],
-    /// Frames of the WAL up to this end.
-    pub frames: u32,
-}
 
 /// The frames that a commit appended to the WAL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

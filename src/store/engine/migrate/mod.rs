@@ -117,7 +117,7 @@ pub(crate) fn older(data_dir: &DataDir) -> Result<Option<Older>, String> {
 /// newer one, has a WAL, or cannot be read; then [`older`] says more.
 pub(crate) fn older_at_rest(data_dir: &DataDir) -> Option<Older> {
     let path = data_dir.database();
-    let conn = super::connection::open_immutable(&path).ok().filter(|_| super::wal_match::wal_is_empty(&path))?;
+    let conn = super::connection::open_immutable(&path).ok().filter(|_| super::quick_check::wal_is_empty(&path))?;
     let found = version(&conn).ok().filter(|found| (1..latest()).contains(found))?;
     begins_alike(&conn).ok().filter(|alike| *alike)?;
     describe(&conn, found).ok().flatten()
@@ -190,7 +190,7 @@ fn apply(tx: &Transaction, before: i64, migrations: &[Migration]) -> Result<(), 
 /// Checks that an upgraded database is sound, and has the schema of a new site.
 fn test(conn: &Connection, migrations: &[Migration]) -> Result<(), String> {
     let failed = |what: String| format!("the upgraded file does not pass its test: {what}");
-    super::copy::sound(conn).map_err(|e| failed(one_line(e)))?.map_err(failed)?;
+    super::copy::check_all(conn).map_err(|e| failed(one_line(e)))?.map_err(failed)?;
     let mut fresh = Connection::open_in_memory().map_err(one_line)?;
     migrate_by(&mut fresh, migrations)?;
     let (ours, new) = (objects(conn).map_err(one_line)?, objects(&fresh).map_err(one_line)?);

@@ -22,13 +22,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use table::{BLOCK_SUMS, ChecksumTable, ENTRY_BYTES, UNKNOWN};
 
-pub(super) const PAGE_BYTES: usize = 4096;
+pub(crate) const PAGE_BYTES: usize = 4096;
 
 /// The file that a page is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
     Database,
     Wal,
+}
+
+impl Part {
+    /// A page in words.
+    pub(super) fn named(self, index: usize) -> String {
+        match self {
+            Part::Database => format!("page {} of the file", index + 1),
+            Part::Wal => format!("page {} of the write-ahead log", index + 1),
+        }
+    }
 }
 
 /// The page checksums of one database that this process has open.
@@ -65,16 +75,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The path of a database's checksum file.
-pub(super) fn beside(database: &Path) -> PathBuf {
-    data_dir::beside(database, "-sums")
-}
-
 /// Whether the database was not written since this program closed it, by its modification time: see
 /// [`PageChecksums::release`].
 pub(super) fn is_dated(database: &Path) -> bool {
     let date = |path: &Path| std::fs::metadata(path).and_then(|file| file.modified());
-    matches!((date(database), date(&beside(database))), (Ok(one), Ok(other)) if one == other)
+    matches!((date(database), date(&data_dir::page_checksums_of(database))), (Ok(one), Ok(other)) if one == other)
 }
 
 fn wal_bytes(database: &Path) -> u64 {
@@ -161,7 +166,7 @@ impl PageChecksums {
     }
 
     fn load(database: &Path, pages: usize) -> PageChecksums {
-        let path = beside(database);
+        let path = data_dir::page_checksums_of(database);
         let (file, bytes) = open(&path).unwrap_or_else(|e| {
             tracing::warn!(cause = %e, path = %path.display(), "the page checksums are not kept");
             (None, Vec::new())

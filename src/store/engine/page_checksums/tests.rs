@@ -16,7 +16,7 @@ fn checksums_are_saved_and_a_damaged_entry_counts_as_unknown() {
     }
     checksums.cut(Part::Database, 700);
     checksums.save().unwrap();
-    let path = beside(&database);
+    let path = data_dir::page_checksums_of(&database);
     assert_eq!(std::fs::metadata(&path).unwrap().len(), 700 * ENTRY_BYTES as u64);
     let checksums = PageChecksums::load(&database, 700);
     assert!(

@@ -4,7 +4,7 @@
 use super::checked_file::Handle;
 use super::connection::open_checked;
 use super::page_checksums::{self, PAGE_BYTES, PageChecksums, Part};
-use super::wal_match;
+use super::{data_dir, quick_check};
 use crate::store::Store;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -77,7 +77,7 @@ pub(crate) fn read_pages(store: &Store, mut each: impl FnMut(u32, &[u8; PAGE_BYT
     let mut page = [0; PAGE_BYTES];
     (0..database.pages()).try_for_each(|index| {
         let read = database.read_unchecked(Part::Database, index, &mut page);
-        read.map_err(|code| format!("{} cannot be read (SQLite's code {code})", flips::named(Part::Database, index)))?;
+        read.map_err(|code| format!("{} cannot be read (SQLite's code {code})", Part::Database.named(index)))?;
         each(index as u32 + 1, &page);
         Ok(())
     })
@@ -85,7 +85,7 @@ pub(crate) fn read_pages(store: &Store, mut each: impl FnMut(u32, &[u8; PAGE_BYT
 
 /// Describes the fault of a page; `None`: the page matches its checksum.
 fn fault(handle: &Handle, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Option<String> {
-    let named = flips::named(part, index);
+    let named = part.named(index);
     match handle.read(part, index, page) {
         // The file was truncated meanwhile.
         Ok(()) | Err(ffi::SQLITE_IOERR_SHORT_READ) => None,
@@ -122,8 +122,9 @@ fn open_unread(path: &Path) -> rusqlite::Result<Connection> {
 /// other change is reported, such as a database that was replaced by hand. A database with the modification time of
 /// its checksum file was not changed.
 pub(super) fn take_change(path: &Path) -> rusqlite::Result<Option<String>> {
-    let wal_was_left = wal_match::wal_of(path).exists();
-    if !page_checksums::beside(path).exists() || !wal_match::wal_is_empty(path) || page_checksums::is_dated(path) {
+    let wal_was_left = data_dir::wal_of(path).exists();
+    if !data_dir::page_checksums_of(path).exists() || !quick_check::wal_is_empty(path) || page_checksums::is_dated(path)
+    {
         return Ok(None);
     }
     let conn = open_unread(path)?;
@@ -157,7 +158,7 @@ pub(super) fn is_as_closed(path: &Path, conn: &Connection) -> bool {
 /// Whether each page of the database file, without its WAL, is as this program wrote it last. `false` also where it has no
 /// checksums.
 pub(super) fn is_as_written(path: &Path) -> rusqlite::Result<bool> {
-    if !page_checksums::beside(path).exists() {
+    if !data_dir::page_checksums_of(path).exists() {
         return Ok(false);
     }
     let conn = open_unread(path)?;
@@ -180,7 +181,7 @@ fn is_damage_by_disk(path: &Path, changes: &[Change]) -> bool {
     match changes {
         [] => false,
         bits if bits.iter().all(|change| change.is_one_bit) => true,
-        [_] => !wal_match::is_sound_alone(path),
+        [_] => !quick_check::is_sound_alone(path),
         _ => false,
     }
 }

@@ -77,7 +77,7 @@ pub(super) fn bits(file: &File, count: u64) -> impl Iterator<Item = u64> + use<>
 #[test]
 fn a_damaged_page_of_the_wal_does_not_get_into_the_database() {
     let (_dir, data_dir) = site();
-    let wal = raw(wal_match::wal_of(&data_dir.database()));
+    let wal = raw(data_dir::wal_of(&data_dir.database()));
     let store = open(&data_dir);
     insert(&store, ROWS, ROWS + 200);
     let before = std::fs::read(data_dir.database()).unwrap();
@@ -109,7 +109,7 @@ fn changes_by_another_program_while_the_site_was_stopped_are_accepted_and_report
     let other = Connection::open(&path).unwrap();
     other.execute_batch("UPDATE words SET size = 0 WHERE n = 7").unwrap();
     drop(other);
-    assert!(!wal_match::wal_of(&path).exists());
+    assert!(!data_dir::wal_of(&path).exists());
     assert!(settled().is_some_and(|cause| cause.contains("not what this program wrote")));
     let store = open(&data_dir);
     assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
@@ -133,9 +133,9 @@ fn a_checkpoint_by_another_program_is_no_change() {
     let store = open(&data_dir);
     insert(&store, ROWS, ROWS + 200);
     drop(store);
-    assert!(!wal_match::wal_is_empty(&data_dir.database()));
+    assert!(!quick_check::wal_is_empty(&data_dir.database()));
     Connection::open(data_dir.database()).unwrap().execute_batch("SELECT count(*) FROM words").unwrap();
-    assert!(!wal_match::wal_of(&data_dir.database()).exists());
+    assert!(!data_dir::wal_of(&data_dir.database()).exists());
     integrity::recover(&data_dir.database()).unwrap();
     let standing = |kind| alarm::find(dir.path(), kind);
     assert_eq!([standing(alarm::Kind::Changed), standing(alarm::Kind::LostLog)], [None, None]);
@@ -190,8 +190,8 @@ fn a_damaged_index_page_is_rebuilt_and_a_damaged_row_page_is_damage() {
 
 /// The files of a site, as a copy of its directory has them.
 fn copy_site(from: &DataDir, to: &DataDir) {
-    let files = [from.database(), wal_match::wal_of(&from.database())];
-    for (file, other) in files.iter().zip([to.database(), wal_match::wal_of(&to.database())]) {
+    let files = [from.database(), data_dir::wal_of(&from.database())];
+    for (file, other) in files.iter().zip([to.database(), data_dir::wal_of(&to.database())]) {
         std::fs::copy(file, other).unwrap();
     }
 }
@@ -212,11 +212,11 @@ fn a_copy_that_replaces_the_site_is_reported_and_served_and_with_its_wal_it_is_r
         store.truncate_wal().unwrap();
         insert(&store, ROWS + 100, ROWS + 200);
         drop(store);
-        assert_eq!(wal_match::wal_is_empty(&copy.database()), !has_log);
+        assert_eq!(quick_check::wal_is_empty(&copy.database()), !has_log);
         copy_site(&copy, &data_dir);
         let recovered = integrity::recover(&data_dir.database());
         if has_log {
-            let sums = page_checksums::beside(&data_dir.database());
+            let sums = data_dir::page_checksums_of(&data_dir.database());
             let said = recovered.unwrap_err();
             assert!(said.contains(&format!("remove {}", sums.display())) && !said.contains('\n'), "{said}");
             std::fs::remove_file(sums).unwrap();

@@ -6,9 +6,10 @@
 //! the mark's is a later one, because a WAL restarts only when all of the last one is in the database; with any other salt
 //! it is an earlier one, or one of another file.
 
-use super::capture::{Appended, Position};
+use super::capture::Appended;
 use super::page_checksums::sum;
-use super::{alarm, data_dir, wal_match};
+use super::wal_format::{FRAME_HEADER_BYTES, HEADER_BYTES, Position, chain, word};
+use super::{alarm, data_dir};
 use crate::clock::{Clock, since_1970};
 use crate::files;
 use rusqlite::{Connection, ffi};
@@ -24,8 +25,6 @@ const MAGIC: &[u8; 8] = b"tdlogmk2";
 /// The mark with its own checksum. What earlier versions do not write follows: the moment of the commit and its complement.
 const MARK_BYTES: usize = 32;
 const MOMENT_BYTES: usize = 16;
-pub(super) const HEADER_BYTES: usize = 32;
-pub(super) const FRAME_HEADER_BYTES: usize = 24;
 const WAL_MAGIC: u32 = 0x377f_0682;
 const PAGE_BYTES_MAX: usize = 65_536;
 /// Restarts of the WAL between a mark that a power cut left and the WAL itself, at most. The kernel writes the mark to the disk
@@ -102,7 +101,7 @@ pub(crate) fn clear(database: &Path) {
 /// loss can be seen. Only for a database that no process has open.
 pub(crate) fn find_loss(database: &Path) -> Option<String> {
     let mark = read(database).ok().flatten().filter(|mark| mark.frames > 0)?;
-    let wal = files::read(&wal_match::wal_of(database)).unwrap_or_default();
+    let wal = files::read(&data_dir::wal_of(database)).unwrap_or_default();
     let (left, is_earlier) = match WalBytes::of(&wal) {
         Some(wal) if wal.salt == mark.salt => (wal.committed_frames(), false),
         Some(wal) if is_restarted(wal.salt, mark.salt) => return None,
@@ -161,7 +160,7 @@ pub(crate) fn last_moment(database: &Path) -> Option<i64> {
 
 /// The end of the last commit in the WAL. `None`: it has none.
 pub(crate) fn last_commit(database: &Path) -> Option<Position> {
-    let wal = files::read(&wal_match::wal_of(database)).ok()?;
+    let wal = files::read(&data_dir::wal_of(database)).ok()?;
     let wal = WalBytes::of(&wal)?;
     Some(Position { salt: wal.salt, frames: wal.committed_frames() }).filter(|end| end.frames > 0)
 }
@@ -170,7 +169,7 @@ pub(crate) fn last_commit(database: &Path) -> Option<Position> {
 /// says so, as after some power cuts.
 pub(super) fn is_own_and_whole(database: &Path) -> bool {
     let Ok(Some(mark)) = read(database) else { return false };
-    let wal = files::read(&wal_match::wal_of(database)).unwrap_or_default();
+    let wal = files::read(&data_dir::wal_of(database)).unwrap_or_default();
     let matches = |wal: &WalBytes| wal.salt == mark.salt && wal.committed_frames() >= mark.frames;
     mark.frames > 0 && WalBytes::of(&wal).is_some_and(|wal| matches(&wal))
 }
@@ -179,7 +178,7 @@ pub(super) fn is_own_and_whole(database: &Path) -> bool {
 /// time, or of another file. `false` also where no mark says so, and where the database has what the mark stands for.
 pub(super) fn is_of_another_time(database: &Path) -> bool {
     let Ok(Some(mark)) = read(database) else { return false };
-    let wal = files::read(&wal_match::wal_of(database)).unwrap_or_default();
+    let wal = files::read(&data_dir::wal_of(database)).unwrap_or_default();
     let is_other =
         |wal: &WalBytes| wal.salt != mark.salt && !is_restarted(wal.salt, mark.salt) && wal.committed_frames() > 0;
     mark.frames > 0 && WalBytes::of(&wal).is_some_and(|wal| is_other(&wal)) && !is_moved(database, &mark)
@@ -212,10 +211,6 @@ fn read(database: &Path) -> io::Result<Option<Mark>> {
     let mut bytes = [0; MARK_BYTES];
     files::open(&data_dir::wal_mark(database.parent().unwrap_or(database)))?.read_exact(&mut bytes)?;
     Ok(Mark::from_bytes(&bytes))
-}
-
-pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
 impl Mark {
@@ -304,27 +299,6 @@ impl WalBytes<'_> {
         }
         committed
     }
-}
-
-/// Whether a frame matches its own checksum, in a WAL with this header, after a frame whose checksum is `before`.
-pub(super) fn is_in_chain(header: &[u8; HEADER_BYTES], before: &[u8; 8], frame: &[u8]) -> bool {
-    let big_endian = word(header, 0) & 1 == 1;
-    let sums = chain((word(before, 0), word(before, 4)), &frame[..8], big_endian);
-    let sums = chain(sums, &frame[FRAME_HEADER_BYTES..], big_endian);
-    frame[8..16] == header[16..24] && sums == (word(frame, 16), word(frame, 20))
-}
-
-/// Continues SQLite's cumulative checksum of a WAL with these bytes.
-fn chain(before: (u32, u32), bytes: &[u8], big_endian: bool) -> (u32, u32) {
-    let read = |part: &[u8]| {
-        let part = part.try_into().expect("four bytes");
-        if big_endian { u32::from_be_bytes(part) } else { u32::from_le_bytes(part) }
-    };
-    bytes.chunks_exact(8).fold(before, |(mut s1, mut s2), pair| {
-        s1 = s1.wrapping_add(read(&pair[..4])).wrapping_add(s2);
-        s2 = s2.wrapping_add(read(&pair[4..])).wrapping_add(s1);
-        (s1, s2)
-    })
 }
 
 #[cfg(test)]

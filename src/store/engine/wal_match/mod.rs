@@ -5,11 +5,11 @@
 //! after a crash the file alone may mix pages of two moments. So the file alone is trusted only where it passes
 //! `quick_check`, and only against a WAL that would set it back in time.
 
-use super::integrity::{self, Verdict};
-use super::{connection, data_dir, scrub, wal_mark};
+use super::data_dir::wal_of;
+use super::quick_check::{is_sound_alone, wal_is_empty};
+use super::{connection, scrub, wal_mark};
 use rusqlite::{Connection, ErrorCode};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 /// The values of a site's database that never change, and those that only grow.
 #[derive(Debug)]
@@ -34,16 +34,6 @@ impl Progress {
     fn can_follow(&self, earlier: &Progress) -> bool {
         self.site_id == earlier.site_id && self.history >= earlier.history && self.audit >= earlier.audit
     }
-}
-
-/// The WAL of a database.
-pub(crate) fn wal_of(path: &Path) -> PathBuf {
-    data_dir::beside(path, "-wal")
-}
-
-/// Whether the WAL is empty, as after a clean stop.
-pub(crate) fn wal_is_empty(path: &Path) -> bool {
-    std::fs::metadata(wal_of(path)).map_or(0, |wal| wal.len()) == 0
 }
 
 /// Whether the WAL is of another database, or of an older state of this one, by a comparison of the file alone with
@@ -83,14 +73,6 @@ pub(crate) fn check_time(path: &Path) -> Result<(), String> {
         wal = wal_of(path).display(),
         file = path.display()
     ))
-}
-
-/// Whether the database file is sound without its WAL. Reads all of it without a time limit, because the answer decides
-/// whether the WAL is refused.
-pub(crate) fn is_sound_alone(path: &Path) -> bool {
-    let verdict =
-        connection::open_immutable(path).and_then(|conn| integrity::check_connection(conn, None, Duration::MAX));
-    matches!(verdict, Ok(Verdict::Sound))
 }
 
 /// The error for a WAL that does not belong to the database, in one line. The file is sound, so no backup need replace

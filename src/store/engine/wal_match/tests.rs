@@ -5,7 +5,7 @@ use super::*;
 use crate::store::Store;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::integrity::recover;
-use crate::store::engine::{migrate, page_checksums};
+use crate::store::engine::{data_dir, migrate};
 use std::os::unix::fs::FileExt;
 
 const PAGE_BYTES: usize = 4096;
@@ -135,7 +135,7 @@ fn a_crash_while_a_vacuum_or_a_set_back_clock_is_checkpointed_is_recovered() {
 /// Puts a file there without checksums of its pages.
 fn lay_alone(path: &Path, file: &[u8]) {
     std::fs::write(path, file).unwrap();
-    _ = std::fs::remove_file(page_checksums::beside(path));
+    _ = std::fs::remove_file(data_dir::page_checksums_of(path));
 }
 
 #[test]

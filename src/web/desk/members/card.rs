@@ -4,7 +4,7 @@ use super::PART;
 use super::list_tabs::{self, Line};
 use super::security::{self, Security};
 use super::status::{self, Status};
-use super::time::TimeForm;
+use super::time_form::TimeForm;
 use super::timeline;
 use super::years::{self, Year};
 use crate::app::seen;

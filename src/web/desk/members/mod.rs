@@ -15,6 +15,7 @@ pub(crate) mod search;
 mod security;
 mod status;
 pub(crate) mod time;
+mod time_form;
 mod timeline;
 pub(crate) mod waiver;
 mod waiver_papers;

@@ -3,6 +3,7 @@
 use super::PART;
 use super::card::{self, Refused};
 use super::heading::{self, Heading};
+use super::time_form::TimeForm;
 use crate::app;
 use crate::app::logbook::time::{self, Editor, Patch};
 use crate::app::logbook::{self, COMMENT_CHARS_MAX};
@@ -34,15 +35,6 @@ struct Page {
     unprintable: Option<String>,
     /// The mark of the stored entry.
     seen: String,
-}
-
-/// The values of the form, as typed.
-#[derive(Default, Clone)]
-pub(crate) struct TimeForm {
-    pub minutes: String,
-    /// `2026-05-31`, in the site's time zone.
-    pub date: String,
-    pub problem: Option<String>,
 }
 
 /// `POST /desk/members/{member_id}/time`: enters minutes for a day, by default today; once, where a browser sends the form

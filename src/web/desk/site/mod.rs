@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod backup;
 mod health;
+mod invitation_view;
 pub(crate) mod invitations;
 pub(crate) mod mail;
 pub(crate) mod staff;
@@ -15,8 +16,9 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
+use crate::ops::backup::backup_store::local_store;
+use crate::ops::backup::drill;
 use crate::ops::backup::on_demand::Work;
-use crate::ops::backup::{drill, local_store};
 use crate::ops::on_demand::{self, Run};
 use crate::ops::tls;
 use crate::site::Site;

@@ -1,7 +1,7 @@
 //! Staff accounts and their roles. For admins.
 
 use super::PART;
-use super::invitations::{self, InvitationInput, Open};
+use super::invitation_view::{self, InvitationInput, Open};
 use crate::app::invitations::ROLES;
 use crate::app::{self, accounts};
 use crate::auth::Clerk;
@@ -74,7 +74,7 @@ fn page(
     let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let zone = site.time_zone()?;
     let (found, open) =
-        site.store.read(|tx| Ok((members::list_with_role(tx)?, invitations::list(site, tx, call, &zone)?)))?;
+        site.store.read(|tx| Ok((members::list_with_role(tx)?, invitation_view::list(site, tx, call, &zone)?)))?;
     let user = |one: members::Profile| User {
         member_id: one.member_id,
         own: one.member_id == clerk.id(),

@@ -10,7 +10,7 @@ mod to_do;
 pub(crate) use booking_form::BookingInput;
 
 use super::bookings as changes;
-use super::shift_note::{self, NoteView, RefusedNote};
+use super::shift_note_view::{self, NoteView, RefusedNote};
 use crate::auth::Clerk;
 use crate::domain::local_time::{Day, TimeZone};
 use crate::domain::when;
@@ -191,7 +191,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused:
         undo,
         chart,
         tasks: to_do::list(site, language, frame.admin)?,
-        shift: shift_note::read(site, language, note)?,
+        shift: shift_note_view::read(site, language, note)?,
         frame,
     };
     Ok::<Reply, Failure>(shown(status, language, &page))

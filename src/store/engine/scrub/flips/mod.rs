@@ -27,17 +27,9 @@ pub(crate) fn correct_served(store: &Store) -> bool {
     };
     let corrected: Vec<_> = pages.filter(&mut flip_back).collect();
     if let [(part, index), ..] = *corrected {
-        report(store.path(), &named(part, index), corrected.len());
+        report(store.path(), &part.named(index), corrected.len());
     }
     !corrected.is_empty()
-}
-
-/// A page in words.
-pub(super) fn named(part: Part, index: usize) -> String {
-    match part {
-        Part::Database => format!("page {} of the file", index + 1),
-        Part::Wal => format!("page {} of the write-ahead log", index + 1),
-    }
 }
 
 /// Raises the alarm about a number of corrections, and logs it.

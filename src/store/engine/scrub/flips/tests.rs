@@ -1,7 +1,7 @@
 //! Tests of the correction of flipped bits.
 
 use super::super::tests::{ROWS, bits, content, flip, insert, is_right, open, pass, raw, site};
-use super::super::{Step, page_checksums, wal_match};
+use super::super::{Step, data_dir, page_checksums};
 use super::{PAGE_BYTES, correct_served};
 use crate::store::Store;
 use crate::store::engine::{alarm, integrity};
@@ -43,7 +43,7 @@ fn a_flipped_bit_in_a_stopped_sites_database_is_refused_or_corrected_and_never_s
 #[test]
 fn a_bit_that_flips_under_a_running_server_is_corrected_and_never_served() {
     let (dir, data_dir) = site();
-    let (database, wal) = (raw(data_dir.database()), raw(wal_match::wal_of(&data_dir.database())));
+    let (database, wal) = (raw(data_dir.database()), raw(data_dir::wal_of(&data_dir.database())));
     let store = open(&data_dir);
     insert(&store, ROWS, ROWS + 200);
     assert_eq!((pass(&store), is_right(&store)), (Step::Passed, Ok(true)));
@@ -98,7 +98,7 @@ fn bits_that_flip_in_several_pages_after_a_kill_are_damage_by_the_disk() {
     let pages = file.metadata().unwrap().len() / PAGE_BYTES as u64;
     [pages / 3, pages / 2].iter().for_each(|page| flip(&file, page * PAGE_BYTES as u64 * 8 + 9_999));
     assert!(!page_checksums::is_dated(&path), "as after a kill");
-    assert!(wal_match::wal_of(&path).exists());
+    assert!(data_dir::wal_of(&path).exists());
     integrity::recover(&path).unwrap();
     assert_eq!(alarm::find(dir.path(), alarm::Kind::Changed), None);
     let store = open(&data_dir);

@@ -1,24 +1,22 @@
 //! The manifest of a backup, `manifest.json` beside its files. A directory without one is an unfinished backup.
 
-use super::manifest_signature::ManifestSignature;
+use super::manifest_signature::{ErasedMark, ManifestSignature};
 use crate::domain::audit::Head;
 use crate::domain::local_time::TimeZone;
 use crate::keys::hex;
+use crate::ops::digest::FileDigest;
 use crate::ops::outside::object::{Object, SealedFile, SiteFile, SiteId};
-use crate::ops::replication::target::Target;
+use crate::ops::signature::{PublicKey, Signer};
 use crate::store::engine::copy::Rows;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
-use std::path::Path;
 
 /// Stands for the checksum while the checksum is computed.
 const UNSUMMED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// The fields of a manifest without a checksum.
 const FIELDS: [&str; 9] = ["version", "site_id", "schema", "made_at", "files", "encrypted", "rows", "upgrade", "audit"];
-const CHUNK_BYTES: usize = 64 * 1024;
 /// The last second of the year 9999.
 pub(crate) const MOMENT_MAX: i64 = 253_402_300_799;
 /// More rows than any table has, and more tables than any site. Sums of them stay numbers.
@@ -103,14 +101,6 @@ impl AuditHead {
     }
 }
 
-/// The size and checksum of a file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct FileDigest {
-    pub bytes: u64,
-    /// Hex.
-    pub sha256: String,
-}
-
 /// Why a manifest is not read.
 #[derive(Debug)]
 pub(crate) enum ManifestError {
@@ -132,32 +122,10 @@ impl Manifest {
         self.chain.as_ref().map_or(self.made_at, |origin| origin.moment)
     }
 
-    pub(crate) fn read(at: &Target) -> Result<Manifest, ManifestError> {
-        Manifest::read_named(at, Some(&at.name()))
-    }
-
-    /// Reads a manifest that is signed for a backup of this name; `None`: of any name.
-    pub(crate) fn read_named(at: &Target, name: Option<&str>) -> Result<Manifest, ManifestError> {
-        match at.read(Object::Manifest) {
-            Ok(bytes) => Manifest::parse_named(&bytes, at, name),
-            Err(e) => {
-                let text = format!("cannot read {}: {e}", at.shown(Object::Manifest));
-                Err(match e.kind() {
-                    io::ErrorKind::NotFound => ManifestError::Unfinished(text),
-                    _ => ManifestError::Unreadable(text),
-                })
-            }
-        }
-    }
-
-    /// The manifest with these bytes of the backup there.
-    pub(crate) fn parse_of(bytes: &[u8], at: &Target) -> Result<Manifest, ManifestError> {
-        Manifest::parse_named(bytes, at, Some(&at.name()))
-    }
-
-    fn parse_named(bytes: &[u8], at: &Target, name: Option<&str>) -> Result<Manifest, ManifestError> {
+    /// The manifest with these bytes, signed for a backup of this name; `None`: of any name. `from`: where it lies, for people.
+    pub(crate) fn parse_named(bytes: &[u8], from: &str, name: Option<&str>) -> Result<Manifest, ManifestError> {
         Manifest::parse(bytes, name).map_err(|why| {
-            let text = format!("{} is not a manifest: {why}", at.shown(Object::Manifest));
+            let text = format!("{from} is not a manifest: {why}");
             if is_cut(bytes) { ManifestError::Unfinished(text) } else { ManifestError::Unreadable(text) }
         })
     }
@@ -202,7 +170,9 @@ impl Manifest {
         if checksum != checksum_of(&unsummed) {
             return Err("it is damaged: its checksum does not match".to_owned());
         }
-        manifest.verify(&unsummed, name);
+        if let Some(signature) = &mut manifest.signature {
+            signature.verify(&unsummed, name);
+        }
         Ok(manifest)
     }
 
@@ -214,9 +184,52 @@ impl Manifest {
     }
 
     /// The JSON text with zeros in place of the checksum.
-    pub(super) fn unsummed_text(&self) -> String {
+    fn unsummed_text(&self) -> String {
         let summed = Manifest { checksum: UNSUMMED.to_owned(), ..self.clone() };
         serde_json::to_string_pretty(&summed).expect("a manifest is text and numbers") + "\n"
+    }
+
+    /// The manifest, signed as that of the backup of this name.
+    pub(crate) fn signed(&self, name: &str, signer: &Signer, erased: Option<ErasedMark>) -> Manifest {
+        let mut signature = ManifestSignature::begin(name, signer, erased);
+        let unsigned = Manifest { signature: Some(signature.clone()), ..self.clone() };
+        signature.sign(&unsigned.unsummed_text(), signer);
+        Manifest { signature: Some(signature), ..unsigned }
+    }
+
+    fn valid_signature(&self) -> Option<&ManifestSignature> {
+        self.signature.as_ref().filter(|signature| signature.is_valid())
+    }
+
+    /// The key that signed the manifest.
+    pub(crate) fn signed_by(&self) -> Option<&PublicKey> {
+        self.valid_signature().map(|signature| &signature.key)
+    }
+
+    /// The key that signed the manifest, and the earlier ones of its site.
+    pub(crate) fn keys(&self) -> Vec<PublicKey> {
+        let keys = |signature: &ManifestSignature| [&[signature.key], &signature.earlier[..]].concat();
+        self.valid_signature().map(keys).unwrap_or_default()
+    }
+
+    /// The members who had been erased.
+    pub(crate) fn erased(&self) -> Option<&ErasedMark> {
+        self.valid_signature()?.erased.as_ref()
+    }
+
+    /// Why the manifest is not believed, as the end of a sentence.
+    pub(crate) fn describe_distrust(&self) -> String {
+        match (&self.signature, self.signed_by()) {
+            (None, _) => {
+                "is not signed: it is of an earlier version, or somebody else put it there; `tunneldesk restore \
+                          --unsigned` takes it all the same"
+                    .to_owned()
+            }
+            (Some(_), None) => "has a signature that is not of it: it was changed, or has another name".to_owned(),
+            (Some(_), Some(key)) => {
+                format!("is signed by another machine: `tunneldesk restore --site {}` takes it", key.fingerprint())
+            }
+        }
     }
 
     /// The clock of the site, where the manifest says which that is.
@@ -268,131 +281,5 @@ fn checksum_of(text: &str) -> String {
     hex(&Sha256::digest(text))
 }
 
-impl FileDigest {
-    /// The digest of a file. `progress` gets the bytes of each chunk.
-    pub(crate) fn of(path: &Path, progress: &mut dyn FnMut(u64)) -> io::Result<FileDigest> {
-        FileDigest::of_reader(&mut crate::files::open(path)?, &mut io::sink(), progress)
-    }
-
-    /// Copies `from` to `to`, and returns the digest of the bytes.
-    pub(crate) fn of_reader(
-        from: &mut dyn Read,
-        to: &mut dyn Write,
-        progress: &mut dyn FnMut(u64),
-    ) -> io::Result<FileDigest> {
-        let mut digester = FileDigest::begin();
-        let mut chunk = vec![0; CHUNK_BYTES];
-        loop {
-            let read = from.read(&mut chunk)?;
-            if read == 0 {
-                return Ok(digester.end());
-            }
-            digester.add(&chunk[..read]);
-            to.write_all(&chunk[..read])?;
-            progress(read as u64);
-        }
-    }
-
-    pub(crate) fn begin() -> FileDigester {
-        FileDigester { digest: Sha256::new(), bytes: 0 }
-    }
-}
-
-/// Computes the digest of bytes that come piece by piece.
-pub(crate) struct FileDigester {
-    digest: Sha256,
-    bytes: u64,
-}
-
-impl FileDigester {
-    pub(crate) fn add(&mut self, bytes: &[u8]) {
-        self.digest.update(bytes);
-        self.bytes += bytes.len() as u64;
-    }
-
-    pub(crate) fn end(self) -> FileDigest {
-        FileDigest { bytes: self.bytes, sha256: hex(&self.digest.finalize()) }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn manifest() -> Manifest {
-        Manifest {
-            version: "0.1.0".to_owned(),
-            site_id: "ab".to_owned(),
-            schema: 7,
-            files: BTreeMap::from([(SiteFile::Key, FileDigest { bytes: 65, sha256: "5a".repeat(32) })]),
-            rows: Rows::from([("members".to_owned(), 3)]),
-            ..Manifest::blank(1_800_000_000)
-        }
-    }
-
-    #[test]
-    fn no_bit_of_a_manifest_changes_unnoticed_and_the_beginning_of_one_is_an_unfinished_backup() {
-        let manifest = Manifest { zone: Some("Europe/Zurich".to_owned()), ..manifest() };
-        let bytes = manifest.text().into_bytes();
-        assert_eq!(Manifest::parse(&bytes, None).unwrap(), manifest);
-        for bit in 0..bytes.len() * 8 {
-            let mut flipped = bytes.clone();
-            flipped[bit / 8] ^= 1 << (bit % 8);
-            let read = Manifest::parse(&flipped, None);
-            assert!(read.is_err(), "bit {bit}: {}", String::from_utf8_lossy(&flipped));
-            assert!(!is_cut(&flipped), "bit {bit}: a damaged backup would be removed");
-        }
-        assert!((0..bytes.len() - 2).all(|length| is_cut(&bytes[..length])));
-    }
-
-    #[test]
-    fn a_manifest_names_files_of_a_site_alone_and_no_number_that_cannot_be() {
-        let text = serde_json::to_string(&manifest()).unwrap();
-        for name in ["../../x", "/etc/x", "other", "", "site.key.age"] {
-            let forged = text.replacen("site.key", name, 1);
-            assert!(Manifest::parse(forged.as_bytes(), None).is_err(), "{name}");
-        }
-        for file in [SiteFile::Key, SiteFile::Database] {
-            let names = [serde_json::to_string(&file), serde_json::to_string(&file.sealed())].map(Result::unwrap);
-            assert_eq!(names, [Object::Site(file), Object::Sealed(file.sealed())].map(|name| format!("\"{name}\"")));
-        }
-        let origin = ChainOrigin {
-            lineage: "ab".to_owned(),
-            moment: 1_800_000_000,
-            salt: String::new(),
-            frame: 0,
-            page_bytes: 4096,
-            pages: 2,
-            checksum: String::new(),
-            tick_bytes_max: None,
-        };
-        let digest = |bytes| FileDigest { bytes, sha256: String::new() };
-        let with = |bytes, change: fn(&mut Manifest)| {
-            let mut forged = Manifest { chain: Some(origin.clone()), ..manifest() };
-            forged.files.insert(SiteFile::Database, digest(bytes));
-            change(&mut forged);
-            Manifest::parse(forged.text().as_bytes(), None).map(drop)
-        };
-        assert_eq!(with(8192, |_| ()), Ok(()));
-        assert!(with(4096, |_| ()).is_err() && with(1 << 60, |_| ()).is_err());
-        let forgeries: [fn(&mut Manifest); 6] = [
-            |forged| forged.made_at = i64::MIN,
-            |forged| forged.made_at = MOMENT_MAX + 1,
-            |forged| forged.site_id = "../ab".to_owned(),
-            |forged| _ = forged.rows.insert("members".to_owned(), i64::MAX),
-            |forged| forged.chain.as_mut().unwrap().moment = i64::MAX,
-            |forged| forged.audit = Some(AuditHead { seq: -1, hash: String::new() }),
-        ];
-        for (nth, forgery) in forgeries.into_iter().enumerate() {
-            assert!(with(8192, forgery).is_err(), "forgery {nth}");
-        }
-    }
-
-    #[test]
-    fn a_manifest_of_an_earlier_version_is_read_without_a_checksum() {
-        let old = serde_json::to_vec_pretty(&manifest()).unwrap();
-        assert_eq!(Manifest::parse(&old, None).unwrap(), manifest());
-        let odd = String::from_utf8(old).unwrap().replacen("\"schema\"", "\"schemb\": 1, \"schema\"", 1);
-        assert!(Manifest::parse(odd.as_bytes(), None).is_err());
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! `/metrics`: the counters in the text format of Prometheus.
 
-use super::service::HttpService;
+use super::HttpService;
 use crate::http::reply::{self, Reply};
 use crate::jobs;
 use crate::ops::{health, replication, standby};
@@ -12,7 +12,14 @@ use crate::store::tables::{audit, outbox};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(super) fn write(service: &HttpService) -> Reply {
+impl HttpService {
+    /// The answer to `GET /metrics`.
+    pub(super) fn metrics(&self) -> Reply {
+        write(self)
+    }
+}
+
+fn write(service: &HttpService) -> Reply {
     let mut text = String::with_capacity(16 * 1024);
     requests(&mut text, service);
     durations(&mut text, service);
@@ -26,8 +33,7 @@ pub(super) fn write(service: &HttpService) -> Reply {
 fn gauges(text: &mut String, service: &HttpService, site: &Site) {
     let (stats, writer) = (&service.stats, site.store.writer());
     let (waiting_hashing, waiting) = service.pool.waiting();
-    let wal_bytes =
-        std::fs::metadata(crate::store::engine::data_dir::wal(&site.config.data)).map_or(0, |file| file.len());
+    let wal_bytes = std::fs::metadata(crate::store::data_dir::wal(&site.config.data)).map_or(0, |file| file.len());
     let (messages, sync) = (message_counts(site), sync_counts(site));
     let condition = writer.condition();
     let is = |what: Condition| u64::from(condition == what);

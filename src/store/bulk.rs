@@ -89,7 +89,7 @@ impl Bulk<'_> {
             "CREATE TEMP TABLE demo AS SELECT {now} AS now, partner_id, tunnel_id, {role}'admin') AS admin_id,
                                               {role}'desk') AS desk_id FROM partners, tunnels"
         ))?;
-        self.conn.execute_batch(include_str!("../../../sql/demo.sql"))?;
+        self.conn.execute_batch(include_str!("../../sql/demo.sql"))?;
         let counts = "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM bookings)";
         self.conn.query_row(counts, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
