@@ -1,7 +1,7 @@
 //! The life cycle of a site: created, opened, upgraded where its database is older, and closed.
 
-use super::backup::upgrade::{self, Upgraded};
 use super::backup::restore;
+use super::backup::upgrade::{self, Upgraded};
 use super::{audit_end, levels, rotation};
 use crate::clock::{Clock, Jump};
 use crate::config::Config;

@@ -1,5 +1,6 @@
 //! Checks in the sources which parts of the code may use what: the layers hold because this test does.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A word, and the sources that may contain it.
@@ -223,6 +224,79 @@ fn rooms_import_from_below_and_there_is_no_circle() {
     }
     assert!(strays.is_empty(), "imports that the matrix does not allow: {strays:#?}");
     assert!(unused.is_empty(), "nothing needs these places of the matrix any more: {unused:#?}");
+}
+
+/// The modules by their paths, such as `ops::backup::restore`, and the file of each.
+fn modules(sources: &[(String, String)]) -> BTreeMap<String, usize> {
+    let path = |name: &str| name.trim_end_matches(".rs").trim_end_matches("/mod").replace('/', "::");
+    sources.iter().enumerate().map(|(place, (name, _))| (path(name), place)).collect()
+}
+
+/// The paths that a `use` behind `prefix` names: `{a::{b, c}, d}` are three.
+fn paths(prefix: &str, tree: &str) -> Vec<String> {
+    let tree = tree.trim();
+    let Some(open) = tree.find('{') else { return vec![format!("{prefix}{tree}")] };
+    let (before, inside) = (&tree[..open], &tree[open + 1..tree.rfind('}').unwrap_or(tree.len())]);
+    let mut depth = 0;
+    let parts = inside.split(|c| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        c == ',' && depth == 0
+    });
+    parts.filter(|part| !part.trim().is_empty()).flat_map(|part| paths(&format!("{prefix}{before}"), part)).collect()
+}
+
+/// The files whose items a source imports. What a folder's own file hands on is its parts', and no import of them.
+fn imported_files(name: &str, text: &str, modules: &BTreeMap<String, usize>) -> BTreeSet<usize> {
+    let own = name.trim_end_matches(".rs").trim_end_matches("/mod").replace('/', "::");
+    let uses = text.split("use ").skip(1).filter_map(|rest| rest.split_once(';')).map(|(tree, _)| tree);
+    let mut found = BTreeSet::new();
+    for path in uses.flat_map(|tree| paths("", tree)) {
+        let mut base: Vec<&str> = own.split("::").collect();
+        let mut rest = path.as_str();
+        while let Some(more) = rest.strip_prefix("super::") {
+            base.pop();
+            rest = more;
+        }
+        let whole = match rest.strip_prefix("crate::") {
+            Some(more) => more.to_owned(),
+            None if rest.len() < path.len() => format!("{}::{rest}", base.join("::")),
+            None => format!("{own}::{}", rest.trim_start_matches("self::")),
+        };
+        let parts: Vec<&str> = whole.split("::").collect();
+        let longest = (1..=parts.len()).rev().find_map(|length| {
+            let module = parts[..length].join("::");
+            modules.get(&module).map(|place| (module, *place))
+        });
+        found.extend(
+            longest
+                .filter(|(module, _)| !format!("{own}::").starts_with(&format!("{module}::")))
+                .map(|(_, place)| place),
+        );
+    }
+    found
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let sources = sources();
+    let modules = modules(&sources);
+    let mut left: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (place, (name, text)) in sources.iter().enumerate() {
+        left.insert(place, imported_files(name, text, &modules));
+    }
+    assert!(left.values().map(BTreeSet::len).sum::<usize>() > 2_000, "the imports were not found");
+    // Whoever imports only files that are done is done, and so is whoever is imported by nobody else.
+    loop {
+        let before = left.len();
+        let (known, wanted) =
+            (left.keys().copied().collect::<BTreeSet<_>>(), left.values().flatten().copied().collect::<BTreeSet<_>>());
+        left.retain(|place, needs| wanted.contains(place) && needs.iter().any(|one| known.contains(one)));
+        if left.len() == before {
+            break;
+        }
+    }
+    let names: Vec<&str> = left.keys().map(|place| &*sources[*place].0).collect();
+    assert!(names.is_empty(), "in circles, or between two: {names:#?}");
 }
 
 #[test]
