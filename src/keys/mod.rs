@@ -6,7 +6,7 @@
 //! The audit log's chain has a key too, in the second line of the key file, with the end of the rows from before there was
 //! a key. In the database, anyone with write access could replace both and begin another chain.
 //!
-//! The key file is `site.key` beside the database, readable by its owner alone. Without it, partner secrets, stored answers
+//! The key file is `site.key` beside the database, readable by its owner alone. Without it, partner secrets, kept outcomes
 //! and PINs of the database are lost, so both are backed up together.
 
 mod place;

@@ -109,7 +109,7 @@ pub mod columns {
     /// A partner's signing secret.
     pub const PARTNER_SECRET: SealedColumn =
         column(Purpose::PartnerSecret, "partner_secrets", "sealed", &["secret_id", "partner_id"]);
-    /// The stored answer of an idempotent request.
+    /// The outcome of a request with an `Idempotency-Key`.
     pub const ANSWER: SealedColumn = column(Purpose::Answer, "replays", "answer", &["replay_key"]);
     /// The values of a message, for its recipient alone.
     pub const MESSAGE: SealedColumn = column(Purpose::Message, "outbox", "sealed", &["message_id", "recipient"]);

@@ -68,8 +68,8 @@ impl Step<'_> {
         }
     }
 
-    /// Whether a stored answer about the booking is wrong after the step.
-    fn voids_answers(self) -> bool {
+    /// Whether a kept outcome about the booking is wrong after the step.
+    fn voids_outcomes(self) -> bool {
         matches!(self, Step::Move(_) | Step::End(_) | Step::Restore)
     }
 
@@ -120,7 +120,7 @@ pub(super) fn take(cx: &Change, known: &BookingRow, step: Step) -> Result<Outcom
     if let Some(subject) = step.notice() {
         notices::insert(cx.tx, known.member_id, subject, &notice_detail(booking_id, stands))?;
     }
-    if step.voids_answers() {
+    if step.voids_outcomes() {
         replays::void_about_booking(cx.tx, booking_id)?;
     }
     write_history(cx, booking_id, step.event())?;

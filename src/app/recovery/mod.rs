@@ -217,7 +217,7 @@ fn set_password(
     };
     let account = accounts.first();
     let strength = judge_strength(site, name, account, &proof.password)?;
-    if let Err(Weak::ForAnybody(text)) = strength {
+    if let Strength::WeakForAnybody(text) = strength {
         return Err(Failure::field("password", text));
     }
     let answered = answers_are_right(site, name, account, &proof.answers)?;
@@ -232,7 +232,7 @@ fn set_password(
         if let Some(account) = account.filter(|account| !account.banned && answered) {
             if take_passcode(site, tx, account.member_id, Use::RecoverPassword, &proof.passcode)? {
                 // A failure rolls the transaction back, so the passcode stays valid for a stronger password.
-                if let Err(Weak::ForOwner(text)) = strength {
+                if let Strength::WeakForOwner(text) = strength {
                     return Err(Failure::field("password", text));
                 }
                 let actor = RankedActor::account(account.member_id, account.role, &call.actor(account.member_id));
@@ -269,33 +269,30 @@ pub(crate) fn take_passcode(
     Ok(by_mail || (profile.phone_verified && profile.phone == target))
 }
 
-/// Why a new password is too weak.
-enum Weak {
+/// Whether a new password is strong enough, or why not.
+enum Strength {
+    Enough,
     /// The password is weak for every account: the caller gets the reason at once.
-    ForAnybody(Text),
+    WeakForAnybody(Text),
     /// The password resembles the owner's data. The reason would reveal that data to a stranger, so it is reported only
     /// with the right passcode.
-    ForOwner(Text),
+    WeakForOwner(Text),
 }
 
 /// Checks the strength of a password. A weak password is checked a second time against the typed name only, also for an
 /// unknown name.
-fn judge_strength(
-    site: &Site,
-    name: &str,
-    account: Option<&Account>,
-    secret: &str,
-) -> Result<Result<(), Weak>, Failure> {
+fn judge_strength(site: &Site, name: &str, account: Option<&Account>, secret: &str) -> Result<Strength, Failure> {
     let tunnel = site.name()?;
     let profile = match account {
         Some(account) => site.store.read(|tx| Ok(members::find(tx, account.member_id)?))?,
         None => None,
     };
     let owner = profile.as_ref().map_or(stranger(name, &tunnel), |profile| profile.owner(&tunnel));
-    Ok(password::check(secret, &owner).map_err(|for_owner| match password::check(secret, &stranger(name, &tunnel)) {
-        Err(text) => Weak::ForAnybody(text),
-        Ok(()) => Weak::ForOwner(for_owner),
-    }))
+    let Err(for_owner) = password::check(secret, &owner) else { return Ok(Strength::Enough) };
+    Ok(match password::check(secret, &stranger(name, &tunnel)) {
+        Err(text) => Strength::WeakForAnybody(text),
+        Ok(()) => Strength::WeakForOwner(for_owner),
+    })
 }
 
 /// An owner with only the typed name.

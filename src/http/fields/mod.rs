@@ -112,7 +112,7 @@ impl Fields {
     }
 
     /// Whether a field is invalid. Then problems that the transaction would find are searched for at once and reported
-    /// together. A body that may be valid is left to the transaction, so that a repeated request gets the stored answer.
+    /// together. A body that may be valid is left to the transaction, so that a repeated request gets the kept outcome.
     pub(crate) fn is_refused(&self) -> bool {
         !self.problems.is_empty()
     }

@@ -10,7 +10,7 @@ use crate::store::{Read, Write};
 use rusqlite::types::Value;
 use rusqlite::{Result, Row, ToSql, named_params};
 
-/// A stored answer with a document in base64 may name anybody inside.
+/// An outcome with a document in base64 may name anybody inside.
 const DOCUMENT: &str = "JVBERi0";
 
 /// A search: for whom, with the site's key for sealed texts, and the word that stands in for the person.
