@@ -81,6 +81,11 @@ pub(crate) enum Outcome {
         booking: BookingState,
     },
     Refused(TextKey),
+    /// As [`Outcome::Refused`], of a request that sent a known booking, which stays as it is.
+    BookingRefused {
+        reason: TextKey,
+        booking: BookingState,
+    },
     /// Unread, whatever the PIN: PINs of this partner are paused. Never kept.
     Paused {
         seconds: i64,
@@ -139,12 +144,14 @@ impl Request<'_> {
         let is_outdated = pin == PinCheck::Outdated;
         let row = match of_partner::book(cx, (partner.id(), member_id), sent, known, is_outdated)? {
             Booked::InForce(row) => row,
-            Booked::Denied(denial) => return self.refuse(denial.key()),
+            Booked::Denied(denial, None) => return self.refuse(denial.key()),
+            Booked::Denied(denial, Some(row)) => return self.refuse_booking(denial.key(), &row),
             Booked::Ended(row) => return self.refuse_ended(&row),
             // Counted as a wrong PIN, which it is for this request.
-            Booked::NeedsPin => {
+            Booked::NeedsPin(row) => {
                 count_wrong_pin(cx.tx, member_id)?;
-                return self.refuse_pin("booking.pin_outdated");
+                self.note_wrong_pin()?;
+                return self.refuse_booking("booking.pin_outdated", &row);
             }
         };
         call.is_about_booking(row.booking_id);
@@ -182,10 +189,14 @@ impl Request<'_> {
     }
 
     fn refuse_pin(&self, key: &'static str) -> Result<Outcome, Failure> {
+        self.note_wrong_pin()?;
+        self.refuse(key)
+    }
+
+    fn note_wrong_pin(&self) -> Result<(), Failure> {
         let Request { cx, call, partner, .. } = *self;
         call.outcome.set(AuthOutcome::WrongCredentials);
-        pin_guesses::record_wrong_pin(cx.site, call, cx.tx, partner.id())?;
-        self.refuse(key)
+        pin_guesses::record_wrong_pin(cx.site, call, cx.tx, partner.id())
     }
 
     fn refuse_ended(&self, row: &BookingRow) -> Result<Outcome, Failure> {
@@ -197,6 +208,12 @@ impl Request<'_> {
         self.record_refusal(key, Some(row.booking_id))?;
         let at = row.ended_at.unwrap_or(row.updated_at);
         Ok(Outcome::Ended { reason: key.into(), at, booking: row.into() })
+    }
+
+    fn refuse_booking(&self, key: &'static str, row: &BookingRow) -> Result<Outcome, Failure> {
+        self.call.is_about_booking(row.booking_id);
+        self.record_refusal(key, Some(row.booking_id))?;
+        Ok(Outcome::BookingRefused { reason: key.into(), booking: row.into() })
     }
 
     fn refuse(&self, key: &'static str) -> Result<Outcome, Failure> {

@@ -83,6 +83,10 @@ fn rendered(site: &Site, call: &Call, outcome: Outcome) -> Answer {
             let message = call.language().say(&text);
             reply::ok(&TokenReply { message, booking: Some(booking), ..TokenReply::default() })
         }
+        Outcome::BookingRefused { reason, booking } => {
+            let message = call.say(reason.name());
+            reply::ok(&TokenReply { message, booking: Some(booking), ..TokenReply::default() })
+        }
         Outcome::Refused(key) => reply::ok(&TokenReply { message: call.say(key.name()), ..TokenReply::default() }),
         Outcome::Paused { seconds } => {
             let message = call.say("booking.wrong_pin");

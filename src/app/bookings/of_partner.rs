@@ -15,12 +15,12 @@ use crate::store::tables::bookings::{self, BookingRow, Ending};
 pub(crate) enum Answer {
     /// The booking is in force.
     InForce(BookingRow),
-    /// The member may not book.
-    Denied(Denial),
+    /// The member may not book; with the booking that stands, where it was sent before.
+    Denied(Denial, Option<BookingRow>),
     /// The booking was sent before and has ended since: nothing in the request books it anew.
     Ended(BookingRow),
-    /// The request books the booking anew or lengthens it, which takes the member's present PIN.
-    NeedsPin,
+    /// The request books the booking anew or lengthens it, which takes the member's present PIN. The booking stands.
+    NeedsPin(BookingRow),
 }
 
 /// Books for a member on behalf of a partner. `known`: the booking that [`super::find_known`] found. `pin_is_outdated`: the
@@ -35,22 +35,34 @@ pub(crate) fn book(
     pin_is_outdated: bool,
 ) -> Result<Answer, Failure> {
     if let Err(denial) = admit(cx, member_id, sent.flight_date, Address::Of(member_id))? {
-        return Ok(Answer::Denied(denial));
+        return Ok(deny(denial, member_id, sent, known));
     }
     let Some(known) = known else {
         check_day(cx, sent.flight_date)?;
         return Ok(Answer::InForce(read(cx.tx, steps::record(cx, partner_id, member_id, sent)?)?));
     };
     let repeat = Repeat::of(&known, member_id, sent)?;
-    if repeat.has_other_day() {
-        check_day(cx, sent.flight_date)?;
+    let is_anew = known.ending.is_some() && repeat.concerns_member();
+    if repeat.has_other_day() || is_anew {
+        check_day(cx, repeat.stands.flight_date)?;
     }
     if pin_is_outdated && repeat.concerns_member() && !is_within(&known, &repeat.stands) {
-        return Ok(Answer::NeedsPin);
+        return Ok(Answer::NeedsPin(known));
     }
     let _: Outcome = repeat.store(cx, &known)?;
     let row = read(cx.tx, known.booking_id)?;
     Ok(if row.ending.is_some() { Answer::Ended(row) } else { Answer::InForce(row) })
+}
+
+/// The answer for a member who may not book. That the fee is due or the address is not confirmed hides from nobody that the
+/// booking has ended.
+fn deny(denial: Denial, member_id: i64, sent: &Booking, known: Option<BookingRow>) -> Answer {
+    let own = known.filter(|known| known.member_id == member_id);
+    let is_repeat = |known: &BookingRow| Repeat::of(known, member_id, sent).is_ok_and(|one| !one.concerns_member());
+    match own {
+        Some(known) if denial != Denial::Banned && known.ending.is_some() && is_repeat(&known) => Answer::Ended(known),
+        own => Answer::Denied(denial, own),
+    }
 }
 
 /// Whether a booking that is in force is changed to other values, without more minutes and at the same tunnel.

@@ -236,7 +236,37 @@ fn flights_are_booked_from_two_days_ago_to_two_years_ahead() {
     shorter["minutes_booked"] = json!(10);
     expect(&stage.send(&shorter), true, &[]);
     assert_eq!(stage.partner.post(GENERATE, on(-3)).refused(422).bad_fields(), ["flight_date"], "another day");
+    // An old booking that has ended is not booked anew.
+    stage.site.change(|tx| Ok(tx.run("UPDATE bookings SET ended_as = 'no_show', ended_at = ?1", [tx.now()])?));
+    let mut anew = sent.clone();
+    anew["minutes_booked"] = json!(12);
+    assert_eq!(stage.partner.post(GENERATE, anew).refused(422).bad_fields(), ["flight_date"], "booked anew");
     expect(&stage.send(&on(730)), true, &[]);
+}
+
+#[test]
+fn a_refusal_tells_how_a_booking_stands_that_was_sent_before() {
+    let stage = Stage::new();
+    let sent = stage.tomorrow(15);
+    let first = stage.send(&sent);
+    // Longer by an old PIN: refused, and the booking stands.
+    stage.site.pin(&stage.jane);
+    let longer = stage.send(&stage.tomorrow(30));
+    expect(&longer, false, &["new PIN"]);
+    assert_eq!(longer["booking"], first["booking"]);
+    stage.site.unconfirm(&stage.jane);
+    let refused = stage.send(&sent);
+    expect(&refused, false, &["e-mail address"]);
+    assert_eq!(refused["booking"], first["booking"], "a partner does not sell the place again");
+    let mut other = sent.clone();
+    other["registration_id"] = json!(7002);
+    other["member_pin"] = json!(stage.site.pin(&stage.jane));
+    assert_eq!(stage.send(&other)["booking"], Value::Null, "nothing was sent before under this number");
+    // What the desk did is told, whatever is due.
+    stage.at_desk(&first, "cancel", &[]);
+    let ended = stage.send(&sent);
+    expect(&ended, false, &["cancelled"]);
+    assert_eq!(ended["booking"]["ended"], "cancelled");
 }
 
 #[test]
