@@ -7,7 +7,7 @@
 pub mod kills;
 mod rollback;
 
-use crate::harness::{Desk, PASSWORD, edit_manifest, text};
+use crate::harness::{Desk, PASSWORD, Ran, edit_manifest, text};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde_json::json;
@@ -108,6 +108,14 @@ fn ways_back(desk: &Desk) -> Vec<PathBuf> {
     found.filter(|path| path.to_string_lossy().contains("-schema-")).collect()
 }
 
+const SERVE: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
+
+/// The one line with which a command refuses a database.
+fn refusal(desk: &Desk, args: &[&str]) -> String {
+    let mut command = desk.command(args);
+    Ran::from(command.env("TUNNELDESK_METRICS_LISTEN", "").output().unwrap()).trouble(2)
+}
+
 /// What a rollback, which is recorded, changes: an audit row, its number, the time, and the numbers of the history.
 const RECORDED: [&str; 3] = ["audit", "site", "sqlite_sequence"];
 
@@ -168,8 +176,8 @@ fn a_site_of_a_later_version_is_refused_by_an_earlier_one() {
     desk.run(&["upgrade"]).done();
     let later = schema(&desk.database());
     desk.install_earlier();
-    for args in [&["upgrade"][..], &["member", "list"], &["serve"]] {
-        let said = desk.run(args).trouble(2);
+    for args in [&["upgrade"][..], &["member", "list"], &SERVE] {
+        let said = refusal(&desk, args);
         assert!(
             said.contains(&format!("schema {later}")) && said.contains("start the version that wrote it"),
             "{said}"
@@ -190,7 +198,7 @@ fn a_site_or_a_backup_of_before_the_first_release_is_refused_in_one_line_and_lef
     Connection::open(desk.database()).unwrap().execute_batch(OTHER_BEGINNING).unwrap();
     let before = content(&desk.database(), &[]);
     for args in [
-        &["serve"][..],
+        &SERVE[..],
         &["upgrade"],
         &["rollback"],
         &["member", "list"],
@@ -198,7 +206,7 @@ fn a_site_or_a_backup_of_before_the_first_release_is_refused_in_one_line_and_lef
         &["backup"],
         &["audit", "verify"],
     ] {
-        let said = desk.run(args).trouble(2);
+        let said = refusal(&desk, args);
         let helps = said.contains("from before the first release") && said.contains("`tunneldesk init`");
         assert!(helps, "{args:?}: {said}");
     }
@@ -218,7 +226,7 @@ fn a_site_or_a_backup_of_before_the_first_release_is_refused_in_one_line_and_lef
         manifest["files"]["tunneldesk.sqlite"] = json!({ "bytes": bytes.len(), "sha256": digest });
     });
     let before = content(&desk.database(), &[]);
-    let said = desk.run(&["restore", backup.file_name().unwrap().to_str().unwrap()]).trouble(2);
+    let said = desk.run(&["restore", backup.file_name().unwrap().to_str().unwrap(), "--unsigned"]).trouble(2);
     assert!(said.contains("from before the first release"), "{said}");
     assert!(content(&desk.database(), &[]) == before);
 }
