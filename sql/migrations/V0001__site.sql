@@ -53,19 +53,19 @@ CREATE TABLE tls (
 -- Who did what to whom from where. Rows are added and never changed, and each carries the hash of the one before, so that a
 -- change or a removal is found out. Numbers and the product's own words: nothing in it is a person's.
 CREATE TABLE audit (
-    seq    INTEGER PRIMARY KEY,                      -- from 1 on, without gaps
-    at     INTEGER NOT NULL,
-    who    TEXT    NOT NULL,                         -- member:7, cli:root(0), partner:<client-id>, job:<name>, sender:<name>
-    deed   TEXT    NOT NULL,                         -- member.banned and so on
-    whom   TEXT    NOT NULL,                         -- site, member:7, partner:<client-id>, message:3 and so on
-    origin TEXT    NOT NULL,                         -- where from: an address, shell, or site for what runs by itself
-    detail TEXT    NOT NULL DEFAULT '{}',            -- JSON: numbers, words of the product's own, names of fields
-    hash   BLOB    NOT NULL                          -- SHA-256 over the hash before and all of the above
+    seq     INTEGER PRIMARY KEY,                     -- from 1 on, without gaps
+    at      INTEGER NOT NULL,
+    actor   TEXT    NOT NULL,                        -- member:7, cli:root(0), partner:<client-id>, job:<name>, sender:<name>
+    action  TEXT    NOT NULL,                        -- member.banned and so on
+    subject TEXT    NOT NULL,                        -- site, member:7, partner:<client-id>, message:3 and so on
+    origin  TEXT    NOT NULL,                        -- where from: an address, shell, or site for what runs by itself
+    detail  TEXT    NOT NULL DEFAULT '{}',           -- JSON: numbers, words of the product's own, names of fields
+    hash    BLOB    NOT NULL                         -- SHA-256 over the hash before and all of the above
 ) STRICT;
 CREATE INDEX audit_by_at ON audit (at);
-CREATE INDEX audit_by_who ON audit (who);
-CREATE INDEX audit_by_whom ON audit (whom);
-CREATE INDEX audit_by_deed ON audit (deed);
+CREATE INDEX audit_by_actor ON audit (actor);
+CREATE INDEX audit_by_subject ON audit (subject);
+CREATE INDEX audit_by_action ON audit (action);
 
 CREATE TRIGGER audit_is_final BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;

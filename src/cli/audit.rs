@@ -40,13 +40,13 @@ pub(super) struct List {
     since: Option<String>,
     /// Only by one: a member's name or number, a client-id, or cli, member, partner, job, sender for all of a kind
     #[arg(long)]
-    who: Option<String>,
+    actor: Option<String>,
     /// Only to one: a member's name or number, a client-id, or site, member, partner, tunnel, payment, backup for all of a kind
     #[arg(long)]
-    whom: Option<String>,
+    subject: Option<String>,
     /// Only one action, as the list names it: member.banned
     #[arg(long)]
-    deed: Option<String>,
+    action: Option<String>,
     /// Rows to list: 50 unless it is said, or with --json all
     #[arg(long, value_parser = clap::value_parser!(i64).range(1..=100_000))]
     limit: Option<i64>,
@@ -69,9 +69,9 @@ impl List {
         let named =
             |name: &Option<String>, kinds: &[&str]| name.as_deref().map(|name| resolve(site, name, kinds)).transpose();
         let filter = Filter {
-            who: named(&self.who, &ACTOR_KINDS)?,
-            whom: named(&self.whom, &SUBJECT_KINDS)?,
-            deed: self.deed.clone(),
+            actor: named(&self.actor, &ACTOR_KINDS)?,
+            subject: named(&self.subject, &SUBJECT_KINDS)?,
+            action: self.action.clone(),
             since: self.since.as_deref().map(|when| moment(when, site.now(), &site.time_zone()?)).transpose()?,
             until: None,
             before: self.before,
@@ -80,7 +80,7 @@ impl List {
             return for_machines(site, filter, self.limit.unwrap_or(i64::MAX), streams);
         }
         let rows = site.store.read(|tx| Ok(audit::list(tx, &filter, self.limit.unwrap_or(LISTED_USUAL))?))?;
-        let Some(last) = rows.last() else { return text("no such deed is in the log") };
+        let Some(last) = rows.last() else { return text("no such action is in the log") };
         let seq = last.row.seq;
         let older = site.store.read(|tx| Ok(audit::count(tx, &Filter { before: Some(seq), ..filter })?))?;
         let left_out = match older {
@@ -126,9 +126,9 @@ impl Row for HashedRow {
         vec![
             row.seq.to_string(),
             shown_moment(row.at),
-            row.who.clone(),
-            row.deed.clone(),
-            row.whom.clone(),
+            row.actor.clone(),
+            row.action.clone(),
+            row.subject.clone(),
             row.origin.clone(),
             detail.join(", "),
         ]
@@ -137,7 +137,7 @@ impl Row for HashedRow {
     fn value(&self) -> Value {
         let row = &self.row;
         json!({
-            "seq": row.seq, "at": row.at, "who": row.who, "deed": row.deed, "whom": row.whom, "from": row.origin,
+            "seq": row.seq, "at": row.at, "actor": row.actor, "action": row.action, "subject": row.subject, "from": row.origin,
             "detail": serde_json::from_str::<Value>(&row.detail).unwrap_or_else(|_| row.detail.as_str().into()),
             "hash": hex(&self.hash),
         })

@@ -54,10 +54,10 @@ impl<'s> Shell<'s> {
         &self,
         tx: &Write,
         action: &'static str,
-        whom: &Subject,
+        subject: &Subject,
         detail: &Detail,
     ) -> Result<(), Failure> {
-        audit::insert(tx, &self.actor, action, whom, detail)?;
+        audit::insert(tx, &self.actor, action, subject, detail)?;
         Ok(())
     }
 }

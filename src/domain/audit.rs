@@ -89,11 +89,11 @@ pub struct Row {
     /// The moment, in Unix seconds.
     pub at: i64,
     /// The actor as text: `member:7`.
-    pub who: String,
+    pub actor: String,
     /// The action: `member.banned`.
-    pub deed: String,
+    pub action: String,
     /// The subject as text: `member:9`.
-    pub whom: String,
+    pub subject: String,
     /// The origin as text: an address, `shell` or `site`.
     pub origin: String,
     /// The detail as JSON.
@@ -241,7 +241,7 @@ pub fn hash(before: &Hash, row: &Row) -> Hash {
 fn each_part(before: &Hash, row: &Row, mut take: impl FnMut(&[u8])) {
     take(before);
     let (seq, at) = (row.seq.to_be_bytes(), row.at.to_be_bytes());
-    let texts = [&row.who, &row.deed, &row.whom, &row.origin, &row.detail];
+    let texts = [&row.actor, &row.action, &row.subject, &row.origin, &row.detail];
     let parts = [&seq[..], &at[..]].into_iter().chain(texts.into_iter().map(String::as_bytes));
     for part in parts {
         take(&(part.len() as u64).to_be_bytes());
@@ -257,9 +257,9 @@ mod tests {
         Row {
             seq: 1,
             at: 1_700_000_000,
-            who: "member:7".to_owned(),
-            deed: "member.banned".to_owned(),
-            whom: "member:8".to_owned(),
+            actor: "member:7".to_owned(),
+            action: "member.banned".to_owned(),
+            subject: "member:8".to_owned(),
             origin: "10.0.0.5".to_owned(),
             detail: "{}".to_owned(),
         }
@@ -273,13 +273,13 @@ mod tests {
         let changes: [fn(&mut Row); 8] = [
             |row| row.seq = 2,
             |row| row.at += 1,
-            |row| row.who.push('1'),
-            |row| row.deed = "member.unbanned".to_owned(),
-            |row| row.whom = "member:9".to_owned(),
+            |row| row.actor.push('1'),
+            |row| row.action = "member.unbanned".to_owned(),
+            |row| row.subject = "member:9".to_owned(),
             |row| row.origin = "10.0.0.6".to_owned(),
             |row| row.detail = "{\"a\":1}".to_owned(),
             // The same letters with another boundary.
-            |row| (row.deed, row.whom) = ("member.bannedm".to_owned(), "ember:8".to_owned()),
+            |row| (row.action, row.subject) = ("member.bannedm".to_owned(), "ember:8".to_owned()),
         ];
         for change in changes {
             let mut changed = row();

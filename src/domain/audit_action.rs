@@ -127,7 +127,7 @@ mod tests {
         for (place, action) in ACTIONS.iter().enumerate() {
             assert!(!ACTIONS[..place].contains(action), "{action} is listed twice");
             for language in Language::ALL {
-                assert!(language.texts().contains_key(&format!("deed.{action}")), "{action} {language:?}");
+                assert!(language.texts().contains_key(&format!("action.{action}")), "{action} {language:?}");
             }
         }
     }

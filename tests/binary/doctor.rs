@@ -218,7 +218,7 @@ fn a_failed_or_old_drill_is_noticed() {
 #[test]
 fn a_changed_row_of_the_audit_log_is_an_alarm() {
     let desk = sound();
-    sql(&desk, "DROP TRIGGER audit_is_final; UPDATE audit SET deed = 'site.unmade' WHERE seq = 1");
+    sql(&desk, "DROP TRIGGER audit_is_final; UPDATE audit SET action = 'site.unmade' WHERE seq = 1");
     finds(&desk, "audit", "alarm", &["row 1", "audit verify", "evidence"]);
 }
 
@@ -260,7 +260,7 @@ fn a_clock_high_water_mark_from_a_wrong_clock_is_reset_by_hand() {
     assert_eq!(left("SELECT count(*) FROM sessions"), 1);
     assert!(left("SELECT last_step FROM second_factors") < now() / 30, "the next code is good");
     let row = &desk.json(&["audit", "list", "--limit", "1"])[0];
-    assert_eq!((&row["deed"], &row["from"]), (&json!("clock.set_back"), &json!("shell")), "{row}");
+    assert_eq!((&row["action"], &row["from"]), (&json!("clock.set_back"), &json!("shell")), "{row}");
     desk.run(&["audit", "verify"]).done();
 }
 

@@ -13,7 +13,7 @@ fn audit_rows(site: &Site) -> Vec<String> {
     let inside = site.for_a_job();
     let rows = inside.store.read(|tx| Ok(list(tx, &Filter::default(), 1_000)?)).expect("the log can be read");
     assert!(rows.iter().all(|kept| kept.row.origin == "127.0.0.1"), "{rows:?}");
-    rows.iter().rev().map(|kept| format!("{} {} {}", kept.row.who, kept.row.deed, kept.row.whom)).collect()
+    rows.iter().rev().map(|kept| format!("{} {} {}", kept.row.actor, kept.row.action, kept.row.subject)).collect()
 }
 
 /// The audit row of a caller's action.

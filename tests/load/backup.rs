@@ -132,7 +132,7 @@ fn compare(restored: &Path, site: &Path, counted: &Value) -> Result<i64, String>
 fn halves(table: &str, numbered: bool) -> (String, String) {
     match table {
         "audit" => (
-            "SELECT * FROM main.audit WHERE deed <> 'site.restored'".to_owned(),
+            "SELECT * FROM main.audit WHERE action <> 'site.restored'".to_owned(),
             "SELECT * FROM site.audit WHERE seq < (SELECT max(seq) FROM main.audit)".to_owned(),
         ),
         "members" => {

@@ -190,9 +190,9 @@ pub(crate) fn restore(
         restored.not_erased = request.erased.filter(|mark| !mark.is_in(&known)).map(|mark| mark.count);
         erasure::rebuild(site, progress)?;
         // The audit row goes into the restored database before the swap, so that neither comes without the other.
-        let (whom, detail) = (Subject::Backup(backup.name()), Detail::none().number("made_at", moment));
+        let (subject, detail) = (Subject::Backup(backup.name()), Detail::none().number("made_at", moment));
         let written = site.store.write(site.now(), |tx| {
-            audit::insert(tx, actor, "site.restored", &whom, &detail)?;
+            audit::insert(tx, actor, "site.restored", &subject, &detail)?;
             skip_history_numbers(tx, moment)
         });
         written.map_err(|e| format!("the restored site takes no writes: {e}"))

@@ -108,9 +108,9 @@ fn record(unpacked: &DataDir, keys: &Keys, backup: &Backup, actor: &Actor) -> Re
     let store = Store::open(&unpacked.database())?;
     store.set_chain_key(keys.chain_key());
     let (now, made_at) = (Clock::machine(backup.manifest.made_at).now(), backup.manifest.made_at);
-    let (whom, detail) = (Subject::Backup(backup.name()), Detail::none().number("made_at", made_at));
+    let (subject, detail) = (Subject::Backup(backup.name()), Detail::none().number("made_at", made_at));
     let written = store.write(now, |tx| {
-        audit::insert(tx, actor, "site.rolled_back", &whom, &detail)?;
+        audit::insert(tx, actor, "site.rolled_back", &subject, &detail)?;
         restore::skip_history_numbers(tx, made_at)
     });
     written.map_err(|e| failed(e.to_string()))?;

@@ -60,8 +60,8 @@ fn prepare(site: &Site, data_dir: &DataDir, actor: &Actor, from: &str) -> Result
     erased.map_err(|e| format!("people who were erased are in {from}, and stay in it: {e}"))?;
     erasure::rebuild(site, &mut |_, _, _| ())?;
     let written = site.store.write(site.now(), |tx| {
-        let whom = Subject::Backup(from.to_owned());
-        audit::insert(tx, actor, "site.restored", &whom, &Detail::none())?;
+        let subject = Subject::Backup(from.to_owned());
+        audit::insert(tx, actor, "site.restored", &subject, &Detail::none())?;
         restore::skip_history_numbers(tx, tx.now())
     });
     site.store.release();

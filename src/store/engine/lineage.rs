@@ -39,7 +39,7 @@ impl Reached {
         let history: i64 = base.query_row("SELECT coalesce(max(seq), 0) FROM history", [], |row| row.get(0))?;
         // A restore records the moment that it went back to. What it took back need not be in the audit log.
         let sql = "SELECT coalesce(min(json_extract(detail, '$.made_at')), ?2) FROM audit
-                   WHERE seq > ?1 AND deed IN ('site.restored', 'site.rolled_back')";
+                   WHERE seq > ?1 AND action IN ('site.restored', 'site.rolled_back')";
         let back_to: i64 = base.query_row(sql, [self.audit_seq, self.moment], |row| row.get(0))?;
         Ok(history < self.history || back_to < self.moment)
     }
@@ -57,11 +57,11 @@ mod tests {
         INSERT INTO partners (partner_id, client_id, name, created_at) VALUES (1, 'a', 'A', 0);";
     const EVENT: &str = "INSERT INTO history (partner_id, event, at) SELECT 1, 'token.issued', 0;";
 
-    fn record(deed: &str, detail: &str, hash: u8) -> String {
+    fn record(action: &str, detail: &str, hash: u8) -> String {
         let hash = format!("{hash:02x}").repeat(32);
         format!(
-            "INSERT INTO audit (seq, at, who, deed, whom, origin, detail, hash)
-             SELECT audit_seq + 1, 0, 'shell:x', '{deed}', 'site', '', '{detail}', x'{hash}' FROM site;
+            "INSERT INTO audit (seq, at, actor, action, subject, origin, detail, hash)
+             SELECT audit_seq + 1, 0, 'shell:x', '{action}', 'site', '', '{detail}', x'{hash}' FROM site;
              UPDATE site SET audit_seq = audit_seq + 1,
              audit_hash = (SELECT hash FROM audit ORDER BY seq DESC LIMIT 1);"
         )

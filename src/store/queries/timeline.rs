@@ -17,7 +17,7 @@ named! {
         Ending = "ending",
         Payment = "payment",
         /// An action in the audit log.
-        Deed = "deed",
+        Action = "action",
     }
 }
 
@@ -49,8 +49,8 @@ const EVENTS: &str = "
     UNION ALL
     SELECT 'payment', payment_id, 0, created_at FROM payments WHERE member_id = :id
     UNION ALL
-    SELECT 'deed', seq, 0, at FROM audit WHERE whom = 'member:' || :id
-       AND deed IN ('member.added', 'member.claimed', 'member.edited', 'member.note_set', 'member.banned',
+    SELECT 'action', seq, 0, at FROM audit WHERE subject = 'member:' || :id
+       AND action IN ('member.added', 'member.claimed', 'member.edited', 'member.note_set', 'member.banned',
                     'member.unbanned', 'member.role_set')";
 
 /// A member's events, latest first.
@@ -71,5 +71,5 @@ pub(crate) fn list_moments(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<
 
 /// The action and the actor of a row of the audit log.
 pub(crate) fn find_action(tx: &Read, seq: i64) -> Result<Option<(String, String)>> {
-    tx.find(sql!("SELECT deed, who FROM audit WHERE seq = ?1"), [seq])
+    tx.find(sql!("SELECT action, actor FROM audit WHERE seq = ?1"), [seq])
 }

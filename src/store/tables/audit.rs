@@ -13,22 +13,22 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "audit",
     "",
     &[
-        kept("who", "a number, or the machine's user at the shell: the log may not change", AS_LONG_AS_THE_LOG),
-        not_personal("deed", OUR_WORD),
-        not_personal("whom", "a number: it leads to nobody any more"),
+        kept("actor", "a number, or the machine's user at the shell: the log may not change", AS_LONG_AS_THE_LOG),
+        not_personal("action", OUR_WORD),
+        not_personal("subject", "a number: it leads to nobody any more"),
         kept("origin", "the address from which the action came: the log may not change", AS_LONG_AS_THE_LOG),
         not_personal("detail", "numbers and words of the product's own"),
         not_personal("hash", "a hash over numbers and words"),
     ],
     &[Rows::kept(
         "audit_log",
-        "who = 'member:' || :id OR whom = 'member:' || :id",
+        "actor = 'member:' || :id OR subject = 'member:' || :id",
         "the log may not change; it has numbers for names",
     )
-    .only(&["at", "deed", "origin"])],
+    .only(&["at", "action", "origin"])],
 )];
 
-columns! { Row in "a." { seq, at, who, deed, whom, origin, detail } saved }
+columns! { Row in "a." { seq, at, actor, action, subject, origin, detail } saved }
 
 row! {
     /// A row with its hash.
@@ -48,11 +48,11 @@ pub(crate) const SITE: &str = "site";
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// The actor as stored, `member:7`, or the kind of actor alone, `cli`.
-    pub who: Option<String>,
+    pub actor: Option<String>,
     /// The subject as stored, `member:9` or `site`, or the kind of subject alone, `member`.
-    pub whom: Option<String>,
+    pub subject: Option<String>,
     /// The action, such as `member.banned`.
-    pub deed: Option<String>,
+    pub action: Option<String>,
     /// The begin, included; Unix seconds.
     pub since: Option<i64>,
     /// The end, not included; Unix seconds.
@@ -101,9 +101,9 @@ fn insert_unmarked(tx: &Write, actor: &Actor, action: &'static str, subject: &Su
     let row = Row {
         seq: head.seq + 1,
         at: tx.now(),
-        who: actor.id.to_string(),
-        deed: action.to_owned(),
-        whom: subject.to_string(),
+        actor: actor.id.to_string(),
+        action: action.to_owned(),
+        subject: subject.to_string(),
         origin: actor.origin.to_string(),
         detail: detail.to_string(),
     };
@@ -145,8 +145,8 @@ pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
 
 /// A filter as bounds of the table's columns.
 struct Bounds {
-    who: Named,
-    whom: Named,
+    actor: Named,
+    subject: Named,
     /// A span of time as a range of `seq`, which every index has: numbers and moments increase together.
     first: Option<i64>,
     end: Option<i64>,
@@ -178,18 +178,18 @@ impl Bounds {
             first => first.flatten(),
         };
         let end = filter.until.map(|until| find_since(tx, until)).transpose()?.flatten();
-        Ok(Some(Bounds { who: Named::of(&filter.who), whom: Named::of(&filter.whom), first, end }))
+        Ok(Some(Bounds { actor: Named::of(&filter.actor), subject: Named::of(&filter.subject), first, end }))
     }
 
     fn conditions<'a>(&'a self, filter: &'a Filter) -> Conditions<'a> {
         Conditions::default()
-            .when("a.who = :who", ":who", &self.who.one)
-            .when("a.who >= :who_from", ":who_from", &self.who.from)
-            .when("a.who < :who_to", ":who_to", &self.who.to)
-            .when("a.whom = :whom", ":whom", &self.whom.one)
-            .when("a.whom >= :whom_from", ":whom_from", &self.whom.from)
-            .when("a.whom < :whom_to", ":whom_to", &self.whom.to)
-            .when("a.deed = :deed", ":deed", &filter.deed)
+            .when("a.actor = :actor", ":actor", &self.actor.one)
+            .when("a.actor >= :actor_from", ":actor_from", &self.actor.from)
+            .when("a.actor < :actor_to", ":actor_to", &self.actor.to)
+            .when("a.subject = :subject", ":subject", &self.subject.one)
+            .when("a.subject >= :subject_from", ":subject_from", &self.subject.from)
+            .when("a.subject < :subject_to", ":subject_to", &self.subject.to)
+            .when("a.action = :action", ":action", &filter.action)
             .when("a.seq >= :first", ":first", &self.first)
             .when("a.seq < :end", ":end", &self.end)
             .when("a.seq < :before", ":before", &filter.before)
@@ -203,7 +203,7 @@ fn find_since(tx: &Read, moment: i64) -> Result<Option<i64>> {
 
 /// The latest row of an action.
 pub(crate) fn find_last(tx: &Read, action: &str) -> Result<Option<HashedRow>> {
-    Ok(list(tx, &Filter { deed: Some(action.to_owned()), ..Filter::default() }, 1)?.pop())
+    Ok(list(tx, &Filter { action: Some(action.to_owned()), ..Filter::default() }, 1)?.pop())
 }
 
 /// The rows after a number, oldest first: to walk the chain.
@@ -214,7 +214,7 @@ pub fn list_after(tx: &Read, seq: i64, limit: i64) -> Result<Vec<HashedRow>> {
 /// The rows that record a return to an earlier state, by a restore, a rollback or a promotion: number and moment.
 pub(crate) fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
     let sql = sql!(
-        "SELECT seq, at FROM audit WHERE deed IN ('site.restored', 'site.rolled_back', 'site.promoted') ORDER BY seq"
+        "SELECT seq, at FROM audit WHERE action IN ('site.restored', 'site.rolled_back', 'site.promoted') ORDER BY seq"
     );
     tx.list(sql, [])
 }
@@ -270,9 +270,9 @@ mod tests {
     fn an_action_that_is_rolled_back_leaves_no_row_and_no_gap() {
         let conn = file();
         fill(&conn);
-        conn.execute_batch("SAVEPOINT deed").unwrap();
+        conn.execute_batch("SAVEPOINT tried").unwrap();
         fill(&conn);
-        conn.execute_batch("ROLLBACK TO deed; RELEASE deed").unwrap();
+        conn.execute_batch("ROLLBACK TO tried; RELEASE tried").unwrap();
         fill(&conn);
         let rows = list_after(&Read::on(&conn), 0, 100).unwrap();
         assert_eq!(rows.len(), 8);
@@ -284,13 +284,13 @@ mod tests {
         let conn = file();
         fill(&conn);
         for sql in [
-            "UPDATE audit SET deed = 'nothing' WHERE seq = 2",
+            "UPDATE audit SET action = 'nothing' WHERE seq = 2",
             "UPDATE audit SET seq = 9 WHERE seq = 4",
             "DELETE FROM audit WHERE seq = 4",
             "DELETE FROM audit",
-            "INSERT OR REPLACE INTO audit (seq, at, who, deed, whom, origin, hash) VALUES (2, 0, '', '', '', '', x'')",
-            "REPLACE INTO audit (seq, at, who, deed, whom, origin, hash) VALUES (4, 0, '', '', '', '', x'')",
-            "INSERT INTO audit (seq, at, who, deed, whom, origin, hash) VALUES (6, 0, '', '', '', '', x'')",
+            "INSERT OR REPLACE INTO audit (seq, at, actor, action, subject, origin, hash) VALUES (2, 0, '', '', '', '', x'')",
+            "REPLACE INTO audit (seq, at, actor, action, subject, origin, hash) VALUES (4, 0, '', '', '', '', x'')",
+            "INSERT INTO audit (seq, at, actor, action, subject, origin, hash) VALUES (6, 0, '', '', '', '', x'')",
             "UPDATE site SET audit_seq = 3",
             "UPDATE site SET audit_seq = 6",
         ] {
@@ -309,19 +309,19 @@ mod tests {
             assert!(count(&Read::on(&conn), &filter).unwrap() >= rows.len() as i64);
             rows.iter().map(|kept| kept.row.seq).collect::<Vec<_>>()
         };
-        let who = |who: &str| Filter { who: Some(who.to_owned()), ..Filter::default() };
+        let actor = |actor: &str| Filter { actor: Some(actor.to_owned()), ..Filter::default() };
         assert_eq!(seqs(Filter::default(), 2), [4, 3]);
         assert_eq!(seqs(Filter { before: Some(3), ..Filter::default() }, 2), [2, 1]);
-        assert_eq!(seqs(who("member:1"), 9), [1], "member 10 is another");
-        assert_eq!(seqs(who("member"), 9), [3, 1]);
-        assert_eq!(seqs(who("cli"), 9), [2]);
-        assert_eq!(seqs(who("job"), 9), [4]);
-        let whom = |whom: &str| Filter { whom: Some(whom.to_owned()), ..Filter::default() };
-        assert_eq!(seqs(whom("member:7"), 9), [3, 1]);
-        assert_eq!((seqs(whom("member"), 9), seqs(whom(SITE), 9)), (vec![3, 2, 1], vec![4]));
-        assert_eq!(seqs(whom("mem"), 9), [0; 0]);
+        assert_eq!(seqs(actor("member:1"), 9), [1], "member 10 is another");
+        assert_eq!(seqs(actor("member"), 9), [3, 1]);
+        assert_eq!(seqs(actor("cli"), 9), [2]);
+        assert_eq!(seqs(actor("job"), 9), [4]);
+        let subject = |subject: &str| Filter { subject: Some(subject.to_owned()), ..Filter::default() };
+        assert_eq!(seqs(subject("member:7"), 9), [3, 1]);
+        assert_eq!((seqs(subject("member"), 9), seqs(subject(SITE), 9)), (vec![3, 2, 1], vec![4]));
+        assert_eq!(seqs(subject("mem"), 9), [0; 0]);
         let banned_since =
-            |since| Filter { deed: Some("member.banned".to_owned()), since: Some(since), ..Filter::default() };
+            |since| Filter { action: Some("member.banned".to_owned()), since: Some(since), ..Filter::default() };
         assert_eq!(seqs(banned_since(15), 9), [2]);
         let span = |since, until| seqs(Filter { since: Some(since), until: Some(until), ..Filter::default() }, 9);
         assert_eq!(count(&Read::on(&conn), &banned_since(15)).unwrap(), 1);

@@ -25,7 +25,7 @@ fn desk_with_rows() -> Desk {
 fn forge(desk: &Desk, from: i64, last: i64, cut: bool, hash: impl Fn(&Hash, &Row) -> Hash) {
     let file = Connection::open(desk.database()).unwrap();
     file.execute_batch(TRIGGERS).unwrap();
-    file.execute("UPDATE audit SET whom = 'member:99' WHERE seq = ?1", [from]).unwrap();
+    file.execute("UPDATE audit SET subject = 'member:99' WHERE seq = ?1", [from]).unwrap();
     let site_id: String = file.query_row("SELECT site_id FROM site", [], |row| row.get(0)).unwrap();
     let mut before = genesis(&site_id);
     for kept in list_after(&Read::on(&file), 0, 1_000).unwrap() {
@@ -118,12 +118,12 @@ const ATTACKS: [&str; 20] = [
     "DELETE FROM audit WHERE seq IN (3, 4)",
     "DELETE FROM audit WHERE seq = 3; UPDATE audit SET seq = seq - 1 WHERE seq > 3; UPDATE site SET audit_seq = 5",
     "UPDATE audit SET seq = 99 WHERE seq = 4; UPDATE audit SET seq = 4 WHERE seq = 5; UPDATE audit SET seq = 5 WHERE seq = 99",
-    "UPDATE audit SET whom = 'member:1' WHERE seq = 6",
-    "UPDATE audit SET who = 'job:backup', origin = 'site' WHERE seq = 4",
+    "UPDATE audit SET subject = 'member:1' WHERE seq = 6",
+    "UPDATE audit SET actor = 'job:backup', origin = 'site' WHERE seq = 4",
     "UPDATE audit SET at = at - 86400",
-    "UPDATE audit SET deed = 'backup.made', detail = '{}' WHERE seq = 5",
+    "UPDATE audit SET action = 'backup.made', detail = '{}' WHERE seq = 5",
     "UPDATE audit SET hash = x'00' WHERE seq = 6; UPDATE site SET audit_hash = x'00'",
-    "INSERT INTO audit SELECT 7, at, who, deed, whom, origin, detail, hash FROM audit WHERE seq = 6; UPDATE site SET audit_seq = 7",
+    "INSERT INTO audit SELECT 7, at, actor, action, subject, origin, detail, hash FROM audit WHERE seq = 6; UPDATE site SET audit_seq = 7",
     "UPDATE site SET audit_mark = NULL",
 ];
 

@@ -125,18 +125,18 @@ fn typed<'a>(line: &'a str, client_id: &'a str) -> Vec<&'a str> {
 /// Runs every line of the tables and checks the audit rows that each adds.
 fn go_through(desk: &Desk, deeds: impl Iterator<Item = &'static (&'static str, &'static str, &'static str)>) {
     let mut client_id = String::new();
-    for (line, deed, whom) in deeds {
+    for (line, action, subject) in deeds {
         let before = rows_of_commands(desk).len();
         desk.run(&typed(line, &client_id)).done();
         let after = rows_of_commands(desk);
         assert_eq!(after.len(), before + 1, "{line}: {:?}", &after[..after.len() - before]);
         let row = &after[0];
-        if *deed == "partner.added" {
-            client_id = text(&row["whom"]).strip_prefix("partner:").unwrap().to_owned();
+        if *action == "partner.added" {
+            client_id = text(&row["subject"]).strip_prefix("partner:").unwrap().to_owned();
         }
-        assert_eq!((&row["deed"], &row["from"]), (&json!(deed), &json!("shell")), "{line}");
-        assert!(text(&row["who"]).starts_with("cli:"), "{row}");
-        assert!(text(&row["whom"]).starts_with(&whom.replace("CLIENT", &client_id)), "{row}");
+        assert_eq!((&row["action"], &row["from"]), (&json!(action), &json!("shell")), "{line}");
+        assert!(text(&row["actor"]).starts_with("cli:"), "{row}");
+        assert!(text(&row["subject"]).starts_with(&subject.replace("CLIENT", &client_id)), "{row}");
     }
 }
 
@@ -152,7 +152,7 @@ fn looks_leave_nothing(desk: &Desk) {
 #[test]
 fn every_command_that_changes_something_leaves_one_row_and_the_others_none() {
     let desk = Desk::with_site();
-    assert_eq!(rows(&desk)[0]["deed"], "site.made");
+    assert_eq!(rows(&desk)[0]["action"], "site.made");
     prepare(&desk);
     go_through(&desk, DEEDS.iter());
     looks_leave_nothing(&desk);
@@ -179,7 +179,7 @@ fn a_running_server_records_its_commands_and_who_typed_them() {
     // SAFETY: `getuid` takes no argument and cannot fail.
     let uid = unsafe { libc::getuid() };
     let last = &rows_of_commands(&desk)[0];
-    assert!(text(&last["who"]).ends_with(&format!("({uid})")), "{last}");
+    assert!(text(&last["actor"]).ends_with(&format!("({uid})")), "{last}");
     assert_eq!(server.stop().code, Some(0));
 }
 
@@ -197,7 +197,7 @@ fn every_command_is_in_one_of_the_tables() {
         .into_iter()
         .filter(|leaf| !known.iter().any(|line| *line == leaf || line.starts_with(&format!("{leaf} "))))
         .collect();
-    assert!(missing.is_empty(), "neither a deed nor a look: {missing:?}");
+    assert!(missing.is_empty(), "neither an action nor a look: {missing:?}");
 }
 
 /// The commands without subcommands, read from the help.
@@ -238,20 +238,20 @@ fn the_list_is_filtered_and_read_page_by_page() {
     };
     assert_eq!(seqs(&["--limit", "2"]), [5, 4]);
     assert_eq!(seqs(&["--limit", "2", "--before", "4"]), [3, 2]);
-    assert_eq!(seqs(&["--whom", "mark"]), [5, 3]);
-    assert_eq!(seqs(&["--whom", "mark", "--deed", "member.banned"]), [5]);
-    assert_eq!(seqs(&["--whom", "member"]), [5, 4, 3, 2]);
-    assert_eq!(seqs(&["--whom", "member", "--deed", "member.banned"]), [5]);
-    assert_eq!(seqs(&["--whom", "backup"]), [0; 0]);
-    assert_eq!(seqs(&["--whom", "site"]), [1]);
-    assert_eq!(seqs(&["--who", "cli", "--since", "1h"]), [5, 4, 3, 2, 1]);
-    assert_eq!(seqs(&["--who", "job"]), [0; 0]);
+    assert_eq!(seqs(&["--subject", "mark"]), [5, 3]);
+    assert_eq!(seqs(&["--subject", "mark", "--action", "member.banned"]), [5]);
+    assert_eq!(seqs(&["--subject", "member"]), [5, 4, 3, 2]);
+    assert_eq!(seqs(&["--subject", "member", "--action", "member.banned"]), [5]);
+    assert_eq!(seqs(&["--subject", "backup"]), [0; 0]);
+    assert_eq!(seqs(&["--subject", "site"]), [1]);
+    assert_eq!(seqs(&["--actor", "cli", "--since", "1h"]), [5, 4, 3, 2, 1]);
+    assert_eq!(seqs(&["--actor", "job"]), [0; 0]);
     let shown = desk.run(&["audit", "list", "--limit", "1"]).done();
     assert!(shown.contains("WHO") && shown.contains("member.banned") && shown.contains("member:2"), "{shown}");
     for (args, right) in [
-        (["--who", "nobody"], "member, cli, partner, job, sender"),
-        (["--whom", "nobody"], "member, partner, tunnel, payment, backup, site"),
-        (["--whom", "wizard:3"], "like member:7"),
+        (["--actor", "nobody"], "member, cli, partner, job, sender"),
+        (["--subject", "nobody"], "member, partner, tunnel, payment, backup, site"),
+        (["--subject", "wizard:3"], "like member:7"),
         (["--since", "yesterday"], "2026-11-21T12:00"),
     ] {
         let refused = desk.run(&[&["audit", "list"], &args[..]].concat());
@@ -278,7 +278,9 @@ fn tampered(sql: &str) -> (String, Value) {
 
 #[test]
 fn a_changed_row_is_found() {
-    for column in ["at = at + 1", "who = 'cli:x(1)'", "deed = 'x'", "whom = 'site'", "origin = 'x'", "detail = '{}'"] {
+    for column in
+        ["at = at + 1", "actor = 'cli:x(1)'", "action = 'x'", "subject = 'site'", "origin = 'x'", "detail = '{}'"]
+    {
         let (said, json) = tampered(&format!("UPDATE audit SET {column} WHERE seq = 4"));
         assert!(said.contains("row 4 was changed") && said.contains("rows 1 to 3 are intact"), "{said}");
         assert_eq!(
@@ -298,7 +300,7 @@ fn removed_rows_are_found_in_the_middle_and_at_the_end() {
         ("DELETE FROM audit", "rows 1 to 8 were removed"),
         ("DELETE FROM audit WHERE seq = 3; UPDATE audit SET seq = seq - 1 WHERE seq > 3", "row 3 was changed"),
         (
-            "INSERT INTO audit SELECT 9, at, who, deed, whom, origin, detail, hash FROM audit WHERE seq = 8",
+            "INSERT INTO audit SELECT 9, at, actor, action, subject, origin, detail, hash FROM audit WHERE seq = 8",
             "row 9 was put behind",
         ),
         ("UPDATE site SET audit_hash = x'00'", "at row 8 is not the one that was written"),
@@ -352,7 +354,7 @@ fn a_restore_is_recorded_in_the_restored_log_and_does_not_break_the_chain() {
     let oldest = names.last().unwrap();
     desk.run(&["restore", oldest]).done();
     let row = &rows(&desk)[0];
-    assert_eq!((&row["deed"], text(&row["whom"])), (&json!("site.restored"), &*format!("backup:{oldest}")));
+    assert_eq!((&row["action"], text(&row["subject"])), (&json!("site.restored"), &*format!("backup:{oldest}")));
     let said = desk.run(&["audit", "verify"]).done();
     assert!(said.contains("is intact") && said.contains("3 rows"), "{said}");
 }

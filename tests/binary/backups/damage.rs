@@ -34,7 +34,7 @@ fn damage_found_by_a_backup_raises_the_alarm_at_once_and_a_damaged_index_is_rebu
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         let rows = desk.json(&["audit", "list", "--limit", "9"]);
-        if rows.as_array().unwrap().iter().any(|row| row["deed"] == "indexes.rebuilt") {
+        if rows.as_array().unwrap().iter().any(|row| row["action"] == "indexes.rebuilt") {
             break;
         }
         assert!(Instant::now() < deadline, "{rows}");
@@ -91,7 +91,7 @@ fn a_wal_that_lost_acknowledged_writes_is_an_alarm_until_it_is_noted_and_a_plain
     assert_eq!(desk.fact("lost_writes").unwrap().0, "alarm", "a restart forgets it");
     desk.run(&["doctor", "--noted"]);
     assert_eq!(desk.fact("lost_writes").unwrap().0, "ok");
-    assert_eq!(desk.json(&["audit", "list", "--limit", "1"])[0]["deed"], "alarm.noted");
+    assert_eq!(desk.json(&["audit", "list", "--limit", "1"])[0]["action"], "alarm.noted");
     for bits in [4, 5] {
         killed();
         let mut bytes = std::fs::read(&log).unwrap();

@@ -27,7 +27,7 @@ fn an_init_killed_anywhere_can_be_run_again_or_has_made_the_site() {
             assert!(ran.err.contains("there is a site"), "{at}: {}", ran.err);
             whole += 1;
         }
-        let sql = "SELECT name, deed FROM site JOIN tunnels USING (tunnel_id), audit";
+        let sql = "SELECT name, action FROM site JOIN tunnels USING (tunnel_id), audit";
         let row = |row: &rusqlite::Row| Ok((row.get(0)?, row.get(1)?));
         let made: (String, String) = Connection::open(desk.database()).unwrap().query_row(sql, [], row).unwrap();
         assert_eq!(made, ("Windwerk".to_owned(), "site.made".to_owned()), "{at}");

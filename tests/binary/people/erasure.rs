@@ -128,10 +128,10 @@ fn nothing_of_an_erased_member_is_left_in_any_byte_and_the_counts_stay() {
     for row in export["held"]["audit_log"].as_array().unwrap() {
         let when = row["at"].as_i64().unwrap();
         assert!((now() - 600..=now()).contains(&when), "{row}");
-        assert!(!text(&row["deed"]).is_empty() && !text(&row["origin"]).is_empty(), "{row}");
+        assert!(!text(&row["action"]).is_empty() && !text(&row["origin"]).is_empty(), "{row}");
     }
     let deeds: Vec<&str> =
-        export["held"]["audit_log"].as_array().unwrap().iter().map(|row| text(&row["deed"])).collect();
+        export["held"]["audit_log"].as_array().unwrap().iter().map(|row| text(&row["action"])).collect();
     assert!(deeds.contains(&"member.confirmed"), "{deeds:?}");
     let said = site.desk.run(&["member", "erase", USERNAME]).trouble(1);
     assert!(said.contains("--yes"), "{said}");

@@ -168,7 +168,7 @@ fn a_list_of_members_gives_rights_only_where_it_was_asked_for_them() {
         assert!(said.contains(&format!("{verb} 4 members{named}")), "{said}");
     }
     let number = |name: &str| desk.json(&["member", "show", name])["member_id"].clone();
-    let logged = desk.json(&["audit", "list", "--deed", "members.imported"]);
+    let logged = desk.json(&["audit", "list", "--action", "members.imported"]);
     let detail = &logged.as_array().expect("rows")[0]["detail"];
     let given = json!({ "count": 4, "desk": [number("ines")], "admin": [number("thief")], "sync": [number("job")] });
     assert_eq!(*detail, given, "{logged}");
@@ -392,7 +392,7 @@ fn a_table_of_the_audit_log_counts_what_it_leaves_out_and_json_has_all() {
     const ROWS: usize = 2_100;
     let desk = Desk::with_site();
     record(&desk, ROWS);
-    let renewed = ["audit", "list", "--deed", "tls.renewed"];
+    let renewed = ["audit", "list", "--action", "tls.renewed"];
     let first = desk.json(&[&renewed[..], &["--limit", "1"]].concat())[0]["seq"].as_u64().unwrap() as usize;
     let mut server = None;
     for is_served in [false, true] {

@@ -138,7 +138,7 @@ fn a_standby_that_is_killed_again_and_again_continues_its_copy() {
     drop(server);
     second.run(&["promote"]).done();
     assert_eq!(oracle.lost(&restored(&second.data()), Instant::now()), Duration::ZERO);
-    assert_eq!(second.json(&["audit", "list", "--limit", "1"])[0]["deed"], "site.promoted");
+    assert_eq!(second.json(&["audit", "list", "--limit", "1"])[0]["action"], "site.promoted");
     // The promoted machine has a site of its own now, and refuses to follow another.
     let ran = second.run(&["standby", "--from", "http://127.0.0.1:1", "--token-file", token.path()]);
     assert!(ran.trouble(1).contains("holds a site of its own"));

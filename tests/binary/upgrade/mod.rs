@@ -90,7 +90,7 @@ fn content(database: &Path, but: &[&str]) -> Vec<String> {
 
 fn deeds(database: &Path) -> Vec<String> {
     let conn = Connection::open(database).unwrap();
-    let mut statement = conn.prepare("SELECT deed FROM audit ORDER BY seq").unwrap();
+    let mut statement = conn.prepare("SELECT action FROM audit ORDER BY seq").unwrap();
     statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
 
@@ -243,9 +243,9 @@ fn members_erased_before_a_rollback_are_erased_again_by_the_next_upgrade() {
     let after = usernames(&desk);
     assert!(after[2].starts_with("erased-") && !after.contains(&"jane".to_owned()), "{after:?}");
     let log = desk.json(&["audit", "list"]);
-    let deeds = log.as_array().unwrap().iter().filter(|row| row["deed"] == "site.rolled_back");
-    let who: Vec<_> = deeds.map(|row| text(&row["who"])).collect();
-    assert!(who.len() == 1 && who[0].starts_with("cli:"), "{log}");
+    let deeds = log.as_array().unwrap().iter().filter(|row| row["action"] == "site.rolled_back");
+    let actor: Vec<_> = deeds.map(|row| text(&row["actor"])).collect();
+    assert!(actor.len() == 1 && actor[0].starts_with("cli:"), "{log}");
     let said = desk.run(&["audit", "verify"]).done();
     assert!(said.contains("is intact"), "{said}");
     let highest = "SELECT seq FROM sqlite_sequence WHERE name = 'history'";

@@ -62,7 +62,7 @@ fn a_rollback_is_recorded_with_its_actor_in_the_database_that_it_brings_back() {
     assert_eq!(members(&desk), 0);
     let log = desk.json(&["audit", "list"]);
     let last = &log[0];
-    assert_eq!(text(&last["deed"]), "site.rolled_back", "{log}");
-    assert!(text(&last["who"]).starts_with("cli:"), "{log}");
-    assert!(text(&last["whom"]).starts_with("backup:"), "{log}");
+    assert_eq!(text(&last["action"]), "site.rolled_back", "{log}");
+    assert!(text(&last["actor"]).starts_with("cli:"), "{log}");
+    assert!(text(&last["subject"]).starts_with("backup:"), "{log}");
 }

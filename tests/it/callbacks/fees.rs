@@ -232,7 +232,7 @@ fn the_desk_decides_once_and_the_log_says_who() {
     // The desk's decision stands when the processor sends the event again in another form.
     verdict(&site, &event("evt_again", "payment_intent.created", intent("pi_2", Some(&jane))));
     assert_eq!(paid_until(&jane), Some(site.end_of_day(site.now() + YEAR)));
-    let sql = "SELECT deed || ' ' || whom || ' ' || detail FROM audit WHERE deed LIKE 'payment.%' ORDER BY seq";
+    let sql = "SELECT action || ' ' || subject || ' ' || detail FROM audit WHERE action LIKE 'payment.%' ORDER BY seq";
     let deeds: Vec<String> = site.change(|tx| Ok(tx.list(sql, [])?));
     assert_eq!(
         deeds,

@@ -9,9 +9,9 @@ use tunneldesk::store::tables::audit;
 const PAGE: &str = "/desk/site/audit";
 
 /// Records a clerk's action on a member.
-fn did(site: &Site, clerk: &Caller, deed: &'static str, whom: i64) {
+fn did(site: &Site, clerk: &Caller, action: &'static str, subject: i64) {
     let actor = Actor { id: ActorId::Member(clerk.id), origin: Origin::Address("10.0.0.5".parse().unwrap()) };
-    site.change(|tx| Ok(audit::insert(tx, &actor, deed, &Subject::Member(whom), &Detail::none())?));
+    site.change(|tx| Ok(audit::insert(tx, &actor, action, &Subject::Member(subject), &Detail::none())?));
 }
 
 /// The numbers of the rows on a page.
@@ -43,11 +43,11 @@ fn actions_are_shown_in_words_newest_first_and_filtered_by_person_action_and_day
     assert_eq!(shown(&format!("about={}", jane.id)), [2, 1], "by the person concerned");
     assert_eq!(shown("about=4711"), [3], "who is gone too");
     assert_eq!(shown(&format!("person={}&about=jane", boss.name)), [2]);
-    assert_eq!(shown("deed=member.banned"), [1]);
-    assert_eq!(shown(&format!("person={}&deed=member.pin_renewed", boss.name)), [0; 0]);
+    assert_eq!(shown("what=member.banned"), [1]);
+    assert_eq!(shown(&format!("person={}&what=member.pin_renewed", boss.name)), [0; 0]);
     let today = jiff::Timestamp::from_second(site.now()).unwrap().strftime("%Y-%m-%d").to_string();
     assert_eq!(shown(&format!("day={today}")), [4, 3]);
-    assert_eq!(shown(&format!("day={today}&deed=staff.signed_in")), [4]);
+    assert_eq!(shown(&format!("day={today}&what=staff.signed_in")), [4]);
     for (query, said) in [("person=nobody", "No account has that"), ("day=2026-13-41", "That is no day")] {
         let refused = admin.get(&format!("{PAGE}?{query}"));
         assert!(refused.status == 422 && refused.page().contains(said), "{refused}");
@@ -85,7 +85,7 @@ fn the_desk_verifies_the_audit_log_and_names_a_changed_row() {
     assert!(page.contains("Intact on") && page.contains("2 rows") && page.contains("Checked this log"), "{page}");
     site.change(|tx| {
         tx.run("DROP TRIGGER audit_is_final", [])?;
-        Ok(tx.run("UPDATE audit SET whom = 'member:2' WHERE seq = 1", [])?)
+        Ok(tx.run("UPDATE audit SET subject = 'member:2' WHERE seq = 1", [])?)
     });
     admin.post(PAGE, &[]);
     let page = admin.settled(PAGE);

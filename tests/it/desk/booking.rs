@@ -27,7 +27,7 @@ fn sent(site: &Site, people: (&Caller, &Caller), registration: i64, at: i64, min
 }
 
 fn audit(site: &Site) -> Vec<String> {
-    let sql = "SELECT deed FROM audit WHERE deed LIKE 'booking.%' ORDER BY seq";
+    let sql = "SELECT action FROM audit WHERE action LIKE 'booking.%' ORDER BY seq";
     site.change(|tx| Ok(tx.list(sql, [])?))
 }
 
@@ -195,15 +195,15 @@ fn a_checked_in_booking_is_not_moved_to_another_day_and_other_minutes_book_a_no_
     // Neither a member nor a stranger may call the desk's rows.
     let stranger = Clerk::outside(&site);
     stranger.cookies.borrow_mut().insert("desk".to_owned(), jane.token().to_owned());
-    for deed in ["move", "cancel", "no-show", "reinstate", "check-in", "check-in/undo"] {
+    for action in ["move", "cancel", "no-show", "reinstate", "check-in", "check-in/undo"] {
         let reply =
-            stranger.post(&format!("{path}/{deed}"), &[("day", &*tomorrow), ("clock", "12:00"), ("minutes", "9")]);
-        assert!(reply.header("location").is_some_and(|place| place.starts_with("/desk/sign-in")), "{deed}: {reply}");
+            stranger.post(&format!("{path}/{action}"), &[("day", &*tomorrow), ("clock", "12:00"), ("minutes", "9")]);
+        assert!(reply.header("location").is_some_and(|place| place.starts_with("/desk/sign-in")), "{action}: {reply}");
     }
     assert_eq!(
         audit(&site),
         ["booking.checked_in", "booking.moved", "booking.check_in_undone", "booking.no_show"],
-        "each deed once"
+        "each action once"
     );
     assert_eq!(clerk.post(&format!("{path}/reinstate"), &[]).status, 303);
     assert_eq!(flown(&site, booking).map(|time| time.1), Some(30), "there is nothing to reinstate");
@@ -215,9 +215,9 @@ fn an_unknown_booking_is_not_found() {
     let clerk = Clerk::at(&site, &site.desk());
     book(&site, &site.member("jane"), 600);
     assert_eq!(clerk.get("/desk/bookings/99").status, 404);
-    for deed in ["move", "cancel", "no-show", "reinstate"] {
+    for action in ["move", "cancel", "no-show", "reinstate"] {
         let form = [("day", "2030-01-01"), ("clock", "12:00"), ("minutes", "20")];
-        assert_eq!(clerk.post(&format!("/desk/bookings/99/{deed}"), &form).status, 404, "{deed}");
+        assert_eq!(clerk.post(&format!("/desk/bookings/99/{action}"), &form).status, 404, "{action}");
     }
 }
 

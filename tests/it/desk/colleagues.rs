@@ -49,7 +49,7 @@ fn a_colleague_takes_over_on_the_same_page_by_pin_and_each_action_is_audited_und
     enter(&clerk, &jane);
     assert_eq!(author(&site), ben.id);
     let took: i64 = site.change(|tx| {
-        let sql = "SELECT count(*) FROM audit WHERE deed = 'staff.took_over' AND who = 'member:' || ?1";
+        let sql = "SELECT count(*) FROM audit WHERE action = 'staff.took_over' AND actor = 'member:' || ?1";
         Ok(tx.get(sql, [ben.id])?)
     });
     assert_eq!(took, 1);
@@ -185,7 +185,7 @@ fn the_staff_note_is_shown_to_staff_and_in_the_members_data_export_only() {
     let profile = jane.get("/account/profile/user").ok_json().to_string();
     assert!(!profile.contains("helmet"), "{profile}");
     let audit: String = site.change(|tx| {
-        let sql = "SELECT detail FROM audit WHERE deed = 'member.note_set' ORDER BY seq DESC LIMIT 1";
+        let sql = "SELECT detail FROM audit WHERE action = 'member.note_set' ORDER BY seq DESC LIMIT 1";
         Ok(tx.get(sql, [])?)
     });
     assert_eq!(audit, "{\"empty\":false}");
@@ -253,7 +253,7 @@ fn a_ban_with_a_reason_and_an_end_expires() {
     site.advance(Duration::from_secs(4 * 86_400));
     tunneldesk::jobs::purge_all_expired(site.inside()).unwrap();
     assert!(!banned(&site));
-    let by: String = site.change(|tx| Ok(tx.get("SELECT who FROM audit WHERE deed = 'member.unbanned'", [])?));
+    let by: String = site.change(|tx| Ok(tx.get("SELECT actor FROM audit WHERE action = 'member.unbanned'", [])?));
     assert_eq!(by, "job:bans");
 }
 

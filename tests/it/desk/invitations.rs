@@ -44,9 +44,9 @@ fn role(site: &Site, username: &str) -> Option<String> {
     site.change(|tx| Ok(tx.find(sql, [username])?))
 }
 
-fn deeds(site: &Site, deed: &str) -> Vec<String> {
-    let sql = "SELECT who || ' ' || whom FROM audit WHERE deed = ?1 ORDER BY seq";
-    site.change(|tx| Ok(tx.list(sql, [deed])?))
+fn deeds(site: &Site, action: &str) -> Vec<String> {
+    let sql = "SELECT actor || ' ' || subject FROM audit WHERE action = ?1 ORDER BY seq";
+    site.change(|tx| Ok(tx.list(sql, [action])?))
 }
 
 #[test]

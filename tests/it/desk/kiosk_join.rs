@@ -76,7 +76,7 @@ fn four_answers_at_the_kiosk_sign_a_new_member_up_and_in() {
     let kept: String =
         site.change(|tx| Ok(tx.get(&format!("SELECT {row} FROM members WHERE member_id = ?1"), [&member])?));
     assert_eq!(kept, "ada.ostergard it 817776000 11");
-    assert_eq!(count(&site, "SELECT count(*) FROM audit WHERE deed = 'member.added'"), 1);
+    assert_eq!(count(&site, "SELECT count(*) FROM audit WHERE action = 'member.added'"), 1);
     let mails = site.mails();
     assert_eq!(mails.len(), 1, "{mails:?}");
     assert_eq!(count(&site, "SELECT count(*) FROM outbox WHERE template = 'welcome' AND language = 'it'"), 1);
@@ -95,7 +95,7 @@ fn a_sign_up_that_is_sent_again_after_its_guest_has_left_signs_nobody_in() {
     assert!(again.status == 409 && !again.page().contains(&format!(">{member}<")), "{again}");
     assert!(again.page().contains("The front desk gives you your number"), "{again}");
     assert_eq!(kiosk.get("/kiosk/home").header("location"), Some("/kiosk"));
-    assert_eq!(count(&site, "SELECT count(*) FROM audit WHERE deed = 'member.added'"), 1);
+    assert_eq!(count(&site, "SELECT count(*) FROM audit WHERE action = 'member.added'"), 1);
 }
 
 #[test]

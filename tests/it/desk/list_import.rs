@@ -131,7 +131,7 @@ fn a_confirmed_list_is_taken_once_and_again_changes_nothing() {
     let again = admin.post(&format!("{PAGE}/take"), &[("list", &encoded(&list))]);
     assert_eq!(again.header("location"), Some("/desk/member-list?new=0&changed=0"));
     assert_eq!(site.rows(), rows);
-    let deeds = "SELECT count(*) FROM audit WHERE deed = 'members.imported'";
+    let deeds = "SELECT count(*) FROM audit WHERE action = 'members.imported'";
     assert_eq!(site.change(|tx| Ok(tx.get::<i64>(deeds, [])?)), 2, "one a list that changed something");
 }
 

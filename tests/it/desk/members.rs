@@ -291,9 +291,9 @@ fn the_desk_cannot_open_a_staff_account() {
     let deeds = ["pin", "sessions", "second-factor", "email", "ban"];
     for target in [&admin, &other, &desk] {
         let card = format!("/desk/members/{}", target.id);
-        for deed in deeds {
-            let refused = clerk.post(&format!("{card}/{deed}"), &[]);
-            assert_eq!(refused.status, 403, "{deed} of {}: {refused}", target.name);
+        for action in deeds {
+            let refused = clerk.post(&format!("{card}/{action}"), &[]);
+            assert_eq!(refused.status, 403, "{action} of {}: {refused}", target.name);
         }
         let page = clerk.get(&format!("{card}?tab=security")).page();
         assert!(!page.contains(&format!("{card}/ban")) && !page.contains(&format!("{card}/pin")), "{page}");

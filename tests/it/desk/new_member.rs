@@ -74,8 +74,8 @@ fn one_form_makes_a_member_books_now_and_checks_in() {
     for words in ["booked and checked in", "on its way to ada@example.org", "Print code"] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    for deed in ["member.added", "booking.made", "booking.checked_in"] {
-        assert_eq!(number(&site, &format!("SELECT count(*) FROM audit WHERE deed = '{deed}'")), 1, "{deed}");
+    for action in ["member.added", "booking.made", "booking.checked_in"] {
+        assert_eq!(number(&site, &format!("SELECT count(*) FROM audit WHERE action = '{action}'")), 1, "{action}");
     }
     assert_eq!(site.mails().len(), 1);
 }
@@ -166,7 +166,7 @@ fn the_link_in_the_mail_gives_the_account_to_its_owner_once() {
     );
     let again = take();
     assert!(again.status == 422 && again.page().contains("Invalid or expired code"), "{again}");
-    assert_eq!(number(&site, "SELECT count(*) FROM audit WHERE deed = 'member.claimed'"), 1);
+    assert_eq!(number(&site, "SELECT count(*) FROM audit WHERE action = 'member.claimed'"), 1);
     // A member who has claimed the account needs no paper.
     let reply = clerk.post(&format!("/desk/members/{ada}/slip"), &[]);
     assert!(reply.status == 403 && reply.page().contains("has an owner already"), "{reply}");
@@ -215,7 +215,7 @@ fn without_mail_a_printed_code_opens_the_account_until_it_expires() {
     assert!(opens(CODE));
     site.advance(Duration::from_secs(1));
     assert!(!opens(CODE));
-    assert_eq!(number(&site, "SELECT count(*) FROM audit WHERE deed = 'member.code_printed'"), 3);
+    assert_eq!(number(&site, "SELECT count(*) FROM audit WHERE action = 'member.code_printed'"), 3);
 }
 
 /// Otherwise a clerk could take over the account of any member who never chose a password.

@@ -77,7 +77,7 @@ const INSIDE: &[Page] = &[
     Page { name: "site", path: "/desk/site", shows: "Make the first backup: tunneldesk backup" },
     Page { name: "site-users", path: "/desk/site/users", shows: "Give a role" },
     Page { name: "site-audit", path: "/desk/site/audit", shows: "Signed in to serve others" },
-    Page { name: "site-audit-none", path: "/desk/site/audit?deed=key.rotated", shows: "No entries." },
+    Page { name: "site-audit-none", path: "/desk/site/audit?what=key.rotated", shows: "No entries." },
     Page { name: "contact", path: "/desk/contact/1", shows: "A birthday" },
     Page { name: "payments", path: "/desk/payments", shows: "pi_too_little" },
     Page { name: "member-list", path: "/desk/member-list", shows: "Look at the list" },

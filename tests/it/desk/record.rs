@@ -11,9 +11,9 @@ fn states(site: &Site, member: &Caller) -> Vec<(String, String)> {
     site.change(|tx| Ok(tx.list(sql, [member.id])?))
 }
 
-fn audited(site: &Site, deed: &str, who: &Caller) -> i64 {
-    let sql = "SELECT count(*) FROM audit WHERE deed = ?1 AND who = 'member:' || ?2";
-    site.change(|tx| Ok(tx.get(sql, (deed, who.id))?))
+fn audited(site: &Site, action: &str, who: &Caller) -> i64 {
+    let sql = "SELECT count(*) FROM audit WHERE action = ?1 AND actor = 'member:' || ?2";
+    site.change(|tx| Ok(tx.get(sql, (action, who.id))?))
 }
 
 fn step_on(page: &str) -> String {

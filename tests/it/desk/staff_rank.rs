@@ -37,9 +37,9 @@ fn state(site: &Site, message_id: i64) -> String {
 }
 
 /// The actor and the subject of the latest audit row with this action.
-fn last_deed(site: &Site, deed: &str) -> (String, String) {
-    let sql = "SELECT who, whom FROM audit WHERE deed = ?1 ORDER BY seq DESC LIMIT 1";
-    site.change(|tx| Ok(tx.get(sql, [deed])?))
+fn last_deed(site: &Site, action: &str) -> (String, String) {
+    let sql = "SELECT actor, subject FROM audit WHERE action = ?1 ORDER BY seq DESC LIMIT 1";
+    site.change(|tx| Ok(tx.get(sql, [action])?))
 }
 
 #[test]

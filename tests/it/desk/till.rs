@@ -74,8 +74,8 @@ fn close_as_seen(clerk: &Clerk, page: &str, counted: &str, left: &str, note: &st
     clerk.post("/desk/till/close", &fields)
 }
 
-fn deeds(site: &Site, deed: &str) -> i64 {
-    site.change(|tx| Ok(tx.get("SELECT count(*) FROM audit WHERE deed = ?1", [deed])?))
+fn deeds(site: &Site, action: &str) -> i64 {
+    site.change(|tx| Ok(tx.get("SELECT count(*) FROM audit WHERE action = ?1", [action])?))
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn a_partner_that_sprays_pins_is_paused_and_the_desk_is_told() {
     assert_eq!(guess(&other, jane.id, &pin).json()["status"], true, "another partner goes on");
 
     let paused = |site: &Site| {
-        let sql = "SELECT count(*) FROM audit WHERE deed = 'partner.paused' AND whom = ?1";
+        let sql = "SELECT count(*) FROM audit WHERE action = 'partner.paused' AND subject = ?1";
         let whom = format!("partner:{}", partner.client_id());
         site.change(|tx| Ok(tx.get::<i64>(sql, [&whom])?))
     };

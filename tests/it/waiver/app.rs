@@ -173,7 +173,7 @@ fn a_flyer_signs_on_their_own_phone_from_the_desk() {
     let form = [("code", &*code), ("version", "2"), ("language", "en"), ("signer_name", "Jane"), (&*dob, "1990-05-31")];
     let done = Clerk::outside(&site).post("/sign", &[&form[..], &[(&*answer, "n")]].concat());
     assert!(done.status == 200 && done.page().contains("Thank you"), "{done}");
-    let sql = "SELECT count(*) FROM audit WHERE deed = 'waiver.link_made'";
+    let sql = "SELECT count(*) FROM audit WHERE action = 'waiver.link_made'";
     assert_eq!(site.change(|tx| Ok(tx.get::<i64>(sql, [])?)), 1);
 }
 

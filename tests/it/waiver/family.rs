@@ -124,7 +124,7 @@ fn an_adult_signs_children_up_at_the_kiosk_signs_books_and_checks_all_in() {
     assert_eq!(book("4", "13").status, 422, "nobody flies so often in a day");
     assert_eq!(book("4", "12").status, 303, "sent again it is the same");
     assert_eq!(count("SELECT count(*) FROM bookings"), 36);
-    assert_eq!(count("SELECT count(*) FROM audit WHERE deed = 'guardian.added'"), 2);
+    assert_eq!(count("SELECT count(*) FROM audit WHERE action = 'guardian.added'"), 2);
     assert!(admin.get(&format!("/desk/members/{}/waiver", both[0])).page().contains("mother"));
 
     // A child cannot add children, and an account at the age of majority is the person's own.

@@ -172,7 +172,7 @@ fn no_waiver_no_flight_by_any_path_in_any_state() {
         flyers.push(member);
     }
     assert!(import(site, &flyers), "a list with them is taken");
-    let sql = "SELECT count(*) FROM audit WHERE deed = 'waiver.overridden' AND detail NOT LIKE '%paper%'";
+    let sql = "SELECT count(*) FROM audit WHERE action = 'waiver.overridden' AND detail NOT LIKE '%paper%'";
     assert_eq!(site.change(|tx| Ok(tx.get::<i64>(sql, [])?)), 1, "audited, without the reason");
     site.advance(std::time::Duration::from_secs(86_400));
     let overridden = flyers.pop().expect("the last one");

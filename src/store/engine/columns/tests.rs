@@ -80,7 +80,7 @@ fn statements_that_are_put_together_at_run_time_fit_the_schema() {
     let word = || Some("member:1".to_owned());
     let booked = bookings::Filter { partner_id: some, member_id: some, from: some, to: some, after: some };
     let happened = history::Filter { partner_id: some, from: some, to: some, after: some };
-    let done = audit::Filter { who: word(), whom: word(), deed: word(), since: None, until: some, before: some };
+    let done = audit::Filter { actor: word(), subject: word(), action: word(), since: None, until: some, before: some };
     for filter in [booked, bookings::Filter::default()] {
         bookings::list(&tx, &filter, 1, 0).unwrap();
         bookings::count(&tx, &filter).unwrap();
@@ -89,7 +89,7 @@ fn statements_that_are_put_together_at_run_time_fit_the_schema() {
         history::list(&tx, &filter, 1, 0).unwrap();
         history::count(&tx, &filter).unwrap();
     }
-    for filter in [done.clone(), audit::Filter { who: Some("cli".to_owned()), ..done }, audit::Filter::default()] {
+    for filter in [done.clone(), audit::Filter { actor: Some("cli".to_owned()), ..done }, audit::Filter::default()] {
         audit::list(&tx, &filter, 1).unwrap();
     }
 }

@@ -30,7 +30,7 @@ const EVENTS: &str = "
     INSERT INTO history (partner_id, event, at) SELECT 1, 'token.issued', 0 FROM n;";
 const SOME_EVENTS: &str = "INSERT INTO history (partner_id, event, at) SELECT 1, 'token.issued', 0 FROM members";
 const SET_BACK: &str = "
-    INSERT INTO audit (seq, at, who, deed, whom, origin, detail, hash)
+    INSERT INTO audit (seq, at, actor, action, subject, origin, detail, hash)
     SELECT audit_seq + 1, 0, 'shell:x', 'clock.set_back', 'site', '', '{}', zeroblob(32) FROM site;
     UPDATE site SET audit_seq = audit_seq + 1, audit_hash = zeroblob(32), clock_high_water = 5000;";
 

@@ -49,11 +49,11 @@ fn line(tx: &Read, view: &ViewContext, member_id: i64, event: Event, lapsed: &[&
         }),
         What::Ending => find_booking(tx, member_id, event)?.map(|row| {
             let key =
-                if row.ending == Some(Ending::NoShow) { "deed.booking.no_show" } else { "deed.booking.cancelled" };
+                if row.ending == Some(Ending::NoShow) { "action.booking.no_show" } else { "action.booking.cancelled" };
             Line { when: view.moment(event.at), what: view.say(key), ..of_booking(view, row) }
         }),
         What::Payment => payments::find_listed(tx, event.id)?.map(|row| of_payment(view, row)),
-        What::Deed => of_deed(tx, view, event)?,
+        What::Action => of_deed(tx, view, event)?,
     };
     // The row exists: the event was read from it in the same snapshot.
     let line = found.ok_or_else(Failure::broken)?;
@@ -83,13 +83,13 @@ fn of_move(tx: &Read, view: &ViewContext, event: Event) -> Result<Option<Line>, 
 }
 
 fn of_deed(tx: &Read, view: &ViewContext, event: Event) -> Result<Option<Line>, Failure> {
-    let Some((deed, who)) = timeline::find_action(tx, event.id)? else { return Ok(None) };
-    let by = who.strip_prefix("member:").and_then(|id| id.parse().ok());
+    let Some((action, actor)) = timeline::find_action(tx, event.id)? else { return Ok(None) };
+    let by = actor.strip_prefix("member:").and_then(|id| id.parse().ok());
     let name = by.map(|member_id| name_of(tx, member_id)).transpose()?.flatten();
-    let words = Text::find(&format!("deed.{deed}"), |_| None);
+    let words = Text::find(&format!("action.{action}"), |_| None);
     Ok(Some(Line {
         when: view.moment(event.at),
-        what: words.map_or(deed, |words| view.language.say(&words)),
+        what: words.map_or(action, |words| view.language.say(&words)),
         about: name.unwrap_or_default(),
         ..Line::default()
     }))

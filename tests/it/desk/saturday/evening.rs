@@ -74,7 +74,7 @@ fn arrived_at(row: &BTreeMap<String, String>) -> &str {
 
 /// Asserts that each action is in the audit log once, and that each logbook has what was flown and nothing else.
 pub(super) fn check_traces(site: &Site, no_shows: &[Booked], cancelled: &[Booked]) {
-    for (deed, times) in [
+    for (action, times) in [
         ("booking.made", (BOOKED + NEW) as i64),
         ("booking.cancelled", 2),
         ("booking.moved", 2),
@@ -87,7 +87,7 @@ pub(super) fn check_traces(site: &Site, no_shows: &[Booked], cancelled: &[Booked
         ("entry.entered", NEW as i64),
         ("till.closed", 2),
     ] {
-        assert_eq!(deeds(site, deed), times, "{deed}");
+        assert_eq!(deeds(site, action), times, "{action}");
     }
     let of = |booking: i64| number(site, &format!("SELECT count(*) FROM entries WHERE booking_id = {booking}"));
     assert!(no_shows.iter().chain(cancelled).all(|one| of(one.booking) == 0), "nobody flew these");

@@ -223,8 +223,8 @@ fn number(site: &Site, sql: &str) -> i64 {
     site.change(|tx| Ok(tx.get(sql, [])?))
 }
 
-fn deeds(site: &Site, deed: &str) -> i64 {
-    number(site, &format!("SELECT count(*) FROM audit WHERE deed = '{deed}'"))
+fn deeds(site: &Site, action: &str) -> i64 {
+    number(site, &format!("SELECT count(*) FROM audit WHERE action = '{action}'"))
 }
 
 fn amount(cents: i64) -> String {

@@ -161,8 +161,8 @@ fn somebody_elses_entry_is_not_there_and_a_flight_is_no_skill() {
         other.put(&path(entry_id), &body).refused(403);
     }
     other.delete(&format!("/account/logbook/{entry_id}")).refused(403);
-    for deed in ["sign", "deny", "suspend", "reinstate"] {
-        mark.post(&super::act(entry_id, deed), json!({"comment_denial": "x"})).refused(404);
+    for action in ["sign", "deny", "suspend", "reinstate"] {
+        mark.post(&super::act(entry_id, action), json!({"comment_denial": "x"})).refused(404);
     }
     mark.get(&super::act(entry_id, "moves")).refused(404);
     for nothing in ["999999", "x", "-1", "0"] {

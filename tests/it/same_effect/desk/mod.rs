@@ -12,7 +12,7 @@ use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 use tunneldesk::store::tables::{contact, suppressed};
 
 /// Columns that name the actor and the origin.
-const AUTHORS: [&str; 4] = ["audit.who", "audit.origin", "kiosk_pairings.made_by", "kiosks.paired_by"];
+const AUTHORS: [&str; 4] = ["audit.actor", "audit.origin", "kiosk_pairings.made_by", "kiosks.paired_by"];
 /// Tables in which a callback keeps the request itself.
 const REQUESTS: [&str; 2] = ["callbacks", "deletions"];
 /// Columns whose values differ from site to site.

@@ -138,7 +138,7 @@ fn run(stage: &Stage, effect: &Effect<Stage>, edge: fn(&Stage, i64) -> bool) -> 
     let known = stage.last("SELECT coalesce(max(seq), 0) FROM audit");
     assert_eq!(edge(stage, number), effect.expected != Refused, "{}", effect.name);
     let after = stage.rows(effect.except);
-    let sql = "SELECT deed || ' ' || whom || ' ' || detail FROM audit WHERE seq > ?1 ORDER BY seq";
+    let sql = "SELECT action || ' ' || subject || ' ' || detail FROM audit WHERE seq > ?1 ORDER BY seq";
     Left {
         new: after.difference(&before).cloned().collect(),
         gone: before.difference(&after).cloned().collect(),

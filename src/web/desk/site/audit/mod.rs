@@ -52,7 +52,7 @@ struct FilterInput {
     person: String,
     /// The subject of the actions.
     about: String,
-    deed: String,
+    action: String,
     day: String,
     before: Option<i64>,
 }
@@ -101,7 +101,7 @@ impl FilterInput {
         FilterInput {
             person: query_text(call, "person"),
             about: query_text(call, "about"),
-            deed: query_text(call, "deed"),
+            action: query_text(call, "what"),
             day: query_text(call, "day"),
             before: query_text(call, "before").parse().ok(),
         }
@@ -109,19 +109,19 @@ impl FilterInput {
 
     /// The filter for the store; the inner error is the key of the problem.
     fn filter(&self, site: &Site, zone: &TimeZone) -> Result<Result<Filter, &'static str>, Failure> {
-        let (who, whom) = match (FilterInput::log_name(site, &self.person)?, FilterInput::log_name(site, &self.about)?)
-        {
-            (Ok(who), Ok(whom)) => (who, whom),
-            (Err(problem), _) | (_, Err(problem)) => return Ok(Err(problem)),
-        };
+        let (actor, subject) =
+            match (FilterInput::log_name(site, &self.person)?, FilterInput::log_name(site, &self.about)?) {
+                (Ok(actor), Ok(subject)) => (actor, subject),
+                (Err(problem), _) | (_, Err(problem)) => return Ok(Err(problem)),
+            };
         let day = match (self.day.as_str(), zone.start_of_date(&self.day)) {
             ("", _) => None,
             (_, Some(start)) => Some(zone.day(start, 0)),
             (_, None) => return Ok(Err("audit.no_day")),
         };
-        let deed = ACTIONS.iter().find(|deed| **deed == self.deed).map(|deed| (*deed).to_owned());
+        let action = ACTIONS.iter().find(|action| **action == self.action).map(|action| (*action).to_owned());
         let (since, until) = (day.map(|day| day.from), day.map(|day| day.to));
-        Ok(Ok(Filter { who, whom, deed, since, until, before: self.before }))
+        Ok(Ok(Filter { actor, subject, action, since, until, before: self.before }))
     }
 
     /// The name of a member in the log. A number alone is accepted, because erased members stay in the log.
@@ -137,7 +137,7 @@ impl FilterInput {
     }
 
     fn is_narrow(&self) -> bool {
-        [&self.person, &self.about, &self.deed, &self.day].iter().any(|typed| !typed.is_empty())
+        [&self.person, &self.about, &self.action, &self.day].iter().any(|typed| !typed.is_empty())
             || self.before.is_some()
     }
 }
@@ -147,9 +147,9 @@ fn row(namer: &mut Namer, zone: &TimeZone, kept: &HashedRow) -> Result<Row, Fail
     Ok(Row {
         seq: row.seq,
         at: namer.moment(zone, row.at),
-        actor: namer.actor(&row.who)?,
+        actor: namer.actor(&row.actor)?,
         action: namer.action(row)?,
-        subject: namer.subject(&row.whom)?,
+        subject: namer.subject(&row.subject)?,
         origin: namer.origin(&row.origin),
     })
 }

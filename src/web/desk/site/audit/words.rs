@@ -36,24 +36,24 @@ impl<'a> Namer<'a> {
     }
 
     /// The actor of a row.
-    pub(super) fn actor(&mut self, who: &str) -> Result<Named, Failure> {
-        match who.split_once(':') {
+    pub(super) fn actor(&mut self, actor: &str) -> Result<Named, Failure> {
+        match actor.split_once(':') {
             Some(("job", _)) => Ok(self.plain(Text::new("audit.by_job"))),
             Some(("sender", _)) => Ok(self.plain(Text::new("audit.by_sender"))),
             Some(("cli", user)) => {
                 let name = user.split('(').next().unwrap_or(user);
                 Ok(self.plain(Text::new("audit.by_shell").with("name", name)))
             }
-            _ => self.subject(who),
+            _ => self.subject(actor),
         }
     }
 
     /// The subject of a row. An erased member is shown by number.
-    pub(super) fn subject(&mut self, whom: &str) -> Result<Named, Failure> {
-        if let Some(known) = self.known.get(whom) {
+    pub(super) fn subject(&mut self, subject: &str) -> Result<Named, Failure> {
+        if let Some(known) = self.known.get(subject) {
             return Ok(known.clone());
         }
-        let named = match whom.split_once(':') {
+        let named = match subject.split_once(':') {
             Some(("member", id)) => self.member(id)?,
             Some(("partner", id)) => self.partner(id)?,
             Some(("tunnel", id)) => self.plain(Text::new("audit.tunnel").with("id", id)),
@@ -61,7 +61,7 @@ impl<'a> Namer<'a> {
             Some(("backup", id)) => self.plain(Text::new("audit.backup").with("id", id)),
             _ => self.plain(Text::new("audit.site")),
         };
-        self.known.insert(whom.to_owned(), named.clone());
+        self.known.insert(subject.to_owned(), named.clone());
         Ok(named)
     }
 
@@ -92,7 +92,7 @@ impl<'a> Namer<'a> {
     pub(super) fn action(&mut self, row: &Row) -> Result<String, Failure> {
         let language = self.call.language();
         let detail: Value = serde_json::from_str(&row.detail).unwrap_or_default();
-        let mut said = action_text(language, &row.deed);
+        let mut said = action_text(language, &row.action);
         for role in Role::ALL {
             let members = detail[role.name()].as_array().map(Vec::as_slice).unwrap_or_default();
             if members.is_empty() && detail["role"] != role.name() {
@@ -118,8 +118,8 @@ impl<'a> Namer<'a> {
 }
 
 /// The text of an action, else its name, which a newer version may have written.
-pub(super) fn action_text(language: Language, deed: &str) -> String {
-    Text::find(&format!("deed.{deed}"), |_| None).map_or_else(|| deed.to_owned(), |text| language.say(&text))
+pub(super) fn action_text(language: Language, action: &str) -> String {
+    Text::find(&format!("action.{action}"), |_| None).map_or_else(|| action.to_owned(), |text| language.say(&text))
 }
 
 /// Whether the log was intact and the text about it, from the row of a verification.
