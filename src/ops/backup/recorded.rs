@@ -7,7 +7,7 @@ use crate::store::tables::audit;
 
 /// Writes the audit row. A backup counts also where its row cannot be written, on a full disk for example.
 pub(super) fn record(site: &Site, actor: &Actor, action: &'static str, backup: &Backup, detail: Detail) {
-    let whom = Subject::Backup(backup.name());
-    let recorded = site.store.write(site.now(), |tx| Ok(audit::insert(tx, actor, action, &whom, &detail)?));
-    _ = recorded.inspect_err(|e| tracing::error!(deed = action, cause = %e, "an action is missing in the audit log"));
+    let subject = Subject::Backup(backup.name());
+    let recorded = site.store.write(site.now(), |tx| Ok(audit::insert(tx, actor, action, &subject, &detail)?));
+    _ = recorded.inspect_err(|e| tracing::error!(action, cause = %e, "an action is missing in the audit log"));
 }
