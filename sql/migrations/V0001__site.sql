@@ -78,9 +78,9 @@ CREATE TRIGGER audit_ends_forward BEFORE UPDATE OF audit_seq ON site WHEN NEW.au
 END;
 
 -- How many passwords and codes were wrong in each hour, for the doctor.
-CREATE TABLE misses (
-    hour   INTEGER PRIMARY KEY,                      -- the moment at which it begins
-    misses INTEGER NOT NULL
+CREATE TABLE failed_attempts (
+    hour     INTEGER PRIMARY KEY,                    -- the moment at which it begins
+    attempts INTEGER NOT NULL
 ) STRICT;
 
 -- What the staff of one shift leaves for the next.

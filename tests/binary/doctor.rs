@@ -302,7 +302,9 @@ fn late_or_dead_messages_are_noticed_where_a_transport_is_configured() {
 fn many_wrong_passwords_are_noticed_and_each_counts() {
     let desk = sound();
     let hour = now() - now() % 3_600;
-    let set = |count: i64| sql(&desk, &format!("DELETE FROM misses; INSERT INTO misses VALUES ({hour}, {count})"));
+    let set = |count: i64| {
+        sql(&desk, &format!("DELETE FROM failed_attempts; INSERT INTO failed_attempts VALUES ({hour}, {count})"))
+    };
     set(200);
     finds(&desk, "sign_ins", "ok", &[]);
     set(201);

@@ -9,14 +9,14 @@ const KEPT_SECONDS: i64 = 8 * 86_400;
 
 pub(crate) fn count_one(tx: &Write) -> Result<usize> {
     let hour = tx.now() - tx.now().rem_euclid(HOUR_SECONDS);
-    insert!(tx.run, "INSERT INTO misses" { hour, misses: 1 } "ON CONFLICT (hour) DO UPDATE SET misses = misses + 1")
+    insert!(tx.run, "INSERT INTO failed_attempts" { hour, attempts: 1 } "ON CONFLICT (hour) DO UPDATE SET attempts = attempts + 1")
 }
 
 /// Failed attempts in the hours that ended after a moment, with the present hour.
 pub(crate) fn count_since(tx: &Read, moment: i64) -> Result<i64> {
-    tx.get(sql!("SELECT coalesce(sum(misses), 0) FROM misses WHERE hour > ?1"), [moment - HOUR_SECONDS])
+    tx.get(sql!("SELECT coalesce(sum(attempts), 0) FROM failed_attempts WHERE hour > ?1"), [moment - HOUR_SECONDS])
 }
 
 pub(crate) fn purge_expired(tx: &Write) -> Result<usize> {
-    tx.run(sql!("DELETE FROM misses WHERE hour < ?1"), [tx.now() - KEPT_SECONDS])
+    tx.run(sql!("DELETE FROM failed_attempts WHERE hour < ?1"), [tx.now() - KEPT_SECONDS])
 }

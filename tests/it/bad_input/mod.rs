@@ -129,7 +129,7 @@ impl Kept {
         let transactions = world.site.transactions();
         let mut rows = world.site.rows();
         // A refused request may leave counted attempts and its used signature behind, and nothing else.
-        for counted in ["throttles", "misses", "partner_signatures"] {
+        for counted in ["throttles", "failed_attempts", "partner_signatures"] {
             rows.remove(counted);
         }
         Kept { rows, transactions }

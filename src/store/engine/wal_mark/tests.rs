@@ -15,7 +15,7 @@ fn killed(writes: i64, also: impl Fn(&Store)) -> (tempfile::TempDir, DataDir) {
     let store = Store::open(&data_dir.database()).unwrap();
     store.truncate_wal().unwrap();
     for n in 0..writes {
-        store.write(n, |tx| Ok(tx.run("INSERT INTO misses (hour, misses) VALUES (?1, 1)", [n])?)).unwrap();
+        store.write(n, |tx| Ok(tx.run("INSERT INTO failed_attempts (hour, attempts) VALUES (?1, 1)", [n])?)).unwrap();
     }
     also(&store);
     for name in ["tunneldesk.sqlite", "tunneldesk.sqlite-sums", "tunneldesk.sqlite-wal", "log-mark"] {
@@ -40,7 +40,7 @@ fn a_complete_wal_is_no_loss() {
         restart_wal,
         |store| {
             restart_wal(store);
-            store.write(9_999, |tx| Ok(tx.run("DELETE FROM misses", [])?)).unwrap();
+            store.write(9_999, |tx| Ok(tx.run("DELETE FROM failed_attempts", [])?)).unwrap();
         },
     ];
     for also in also {
@@ -54,7 +54,7 @@ fn a_complete_wal_is_no_loss() {
         std::fs::copy(data_dir::wal_mark(store.path().parent().unwrap()), &mark).unwrap();
         for hour in 0..3 {
             restart_wal(store);
-            store.write(9_999, |tx| Ok(tx.run("DELETE FROM misses WHERE hour = ?1", [hour])?)).unwrap();
+            store.write(9_999, |tx| Ok(tx.run("DELETE FROM failed_attempts WHERE hour = ?1", [hour])?)).unwrap();
         }
     });
     std::fs::copy(&mark, dir.path().join("log-mark")).unwrap();
@@ -75,7 +75,7 @@ fn the_wal_of_an_earlier_time_over_the_one_of_a_kill_is_refused_until_it_is_move
         for name in ["first", "second", "third"] {
             keep(store, name);
             restart_wal(store);
-            let sql = "UPDATE misses SET misses = misses + 1 WHERE hour < 9";
+            let sql = "UPDATE failed_attempts SET attempts = attempts + 1 WHERE hour < 9";
             store.write(9_999, |tx| Ok(tx.run(sql, [])?)).unwrap();
         }
     });
@@ -116,7 +116,7 @@ fn a_wal_of_an_earlier_time_beside_a_file_that_is_not_sound_alone_is_an_alarm_an
 #[test]
 fn a_wal_that_another_program_checkpointed_is_no_loss() {
     let (dir, data_dir) = killed(40, |_| ());
-    drop(Connection::open(data_dir.database()).unwrap().execute_batch("SELECT count(*) FROM misses"));
+    drop(Connection::open(data_dir.database()).unwrap().execute_batch("SELECT count(*) FROM failed_attempts"));
     std::fs::remove_file(dir.path().join("tunneldesk.sqlite-wal")).unwrap_or_default();
     assert_eq!(find_loss(&data_dir.database()), None);
 }
@@ -154,7 +154,7 @@ fn what_a_damaged_wal_holds_up_to_the_damage_is_served_with_an_alarm() {
     let told = alarm::find(dir.path(), alarm::Kind::LostLog).expect("it is told");
     assert!(told.cause.contains("ends after"), "{}", told.cause);
     let store = Store::open(&data_dir.database()).unwrap();
-    let rows = store.read(|tx| Ok(tx.get::<i64>("SELECT count(*) FROM misses", [])?)).unwrap();
+    let rows = store.read(|tx| Ok(tx.get::<i64>("SELECT count(*) FROM failed_attempts", [])?)).unwrap();
     assert!((1..40).contains(&rows), "{rows}");
 }
 
@@ -162,7 +162,7 @@ fn what_a_damaged_wal_holds_up_to_the_damage_is_served_with_an_alarm() {
 fn the_moment_of_the_last_commit_is_that_of_the_site_also_where_the_machine_starts_in_1970() {
     let in_2040 = 2_209_000_000;
     let (dir, data_dir) = killed(40, |store| {
-        store.write(in_2040, |tx| Ok(tx.run("DELETE FROM misses WHERE hour = 1", [])?)).unwrap();
+        store.write(in_2040, |tx| Ok(tx.run("DELETE FROM failed_attempts WHERE hour = 1", [])?)).unwrap();
     });
     let lose = || {
         std::fs::remove_file(data_dir::wal(dir.path())).unwrap();
