@@ -88,7 +88,7 @@ fn a_healthy_site_has_no_warning_with_and_without_a_server() {
         "store",
         "integrity",
         "space",
-        "ballast",
+        "reserve",
         "permissions",
         "clock",
         "certificate",

@@ -10,7 +10,7 @@ use std::path::Path;
 /// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
 /// The emergency reserve.
-const RESERVE_FILE: &str = "ballast";
+const RESERVE_FILE: &str = "reserve";
 
 pub(crate) fn space(data: &Path) -> Fact {
     let free = match data_dir::free_bytes(data) {
@@ -25,10 +25,10 @@ pub(crate) fn space(data: &Path) -> Fact {
 pub(crate) fn reserve(data: &Path) -> Fact {
     match std::fs::metadata(data.join(RESERVE_FILE)) {
         Ok(file) => {
-            let text = Text::new("health.ballast").with("size", shown_bytes(file.len()));
-            Fact::ok("ballast", text).with_figure("bytes", file.len().cast_signed())
+            let text = Text::new("health.reserve").with("size", shown_bytes(file.len()));
+            Fact::ok("reserve", text).with_figure("bytes", file.len().cast_signed())
         }
-        Err(_) => Fact::ok("ballast", Text::new("health.ballast.none")),
+        Err(_) => Fact::ok("reserve", Text::new("health.reserve.none")),
     }
 }
 

@@ -324,7 +324,7 @@ pub(crate) fn damage_marker(dir: &Path) -> PathBuf {
 
 /// The emergency reserve: see [`super::reserve`].
 pub(crate) fn reserve(dir: &Path) -> PathBuf {
-    dir.join("ballast")
+    dir.join("reserve")
 }
 
 /// The bytes that an unprivileged process may still write on the directory's file system.

@@ -56,7 +56,7 @@ fn a_site_whose_files_are_of_another_kind_is_refused_in_a_line_that_names_the_fi
         "tunneldesk.sqlite-shm",
         "tunneldesk.sqlite-sums",
         "log-mark",
-        "ballast",
+        "reserve",
         "damaged",
         "site.key",
         "site.key.next",

@@ -60,7 +60,7 @@ fn goes_on_reading_and_signing_in(server: &Server, jane: &Caller, entries: i64) 
 }
 
 fn reserve_bytes(data: &Path) -> u64 {
-    std::fs::metadata(data.join("ballast")).map_or(0, |file| file.len())
+    std::fs::metadata(data.join("reserve")).map_or(0, |file| file.len())
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn without_a_single_free_byte_a_site_starts_and_is_served_as_it_is_until_there_i
     assert_eq!(enter(&server, &jane), 201);
     server.kill();
     server.ended();
-    std::fs::remove_file(desk.data().join("ballast")).unwrap();
+    std::fs::remove_file(desk.data().join("reserve")).unwrap();
     let filler = disk.fill("filler");
     let said = desk.run(&["member", "list"]).trouble(2);
     assert!(said.contains("has no room left: make room") && said.contains("tunneldesk serve"), "{said}");
