@@ -29,7 +29,7 @@ FROM numbered, demo WHERE created_at IS NOT NULL ORDER BY created_at, numbered.r
 
 -- A skill is requested, then signed, refused or withdrawn; a suspended one was signed before. A safety record is written
 -- and signed at once.
-INSERT INTO entry_moves (entry_id, step, at, member_id, from_status, to_status)
+INSERT INTO entry_events (entry_id, step, at, member_id, from_status, to_status)
 SELECT entry_id, 1, created_at, author_id, NULL, iif(kind = 'skill', 'pending', 'open') FROM entries WHERE kind <> 'time'
 UNION ALL
 SELECT entry_id, 2, coalesce(approval_date, updated_at), iif(status = 'cancelled', member_id, instructor_id), 'pending',

@@ -950,21 +950,25 @@ WHEN NEW.kind = 'time' AND NEW.status = 'open' AND NEW.opening IS NULL BEGIN
     ON CONFLICT DO UPDATE SET flights = flights + 1, minutes = minutes + excluded.minutes;
 END;
 
--- Every move of a skill or safety entry: who, when, from, to. Numbers and states only.
-CREATE TABLE entry_moves (
+-- The events of skill and safety entries: who changed the state, when, from what, to what. Numbers and states only.
+CREATE TABLE entry_events (
     entry_id    INTEGER NOT NULL,                    -- no reference: the row outlives its entry
     step        INTEGER NOT NULL,                    -- from 1 on
     at          INTEGER NOT NULL,
-    member_id   INTEGER NOT NULL REFERENCES members, -- who moved it
+    member_id   INTEGER NOT NULL REFERENCES members, -- who did it
     from_status TEXT    CHECK (from_status IN ('pending', 'open', 'denied', 'suspended', 'cancelled')), -- null: it began
     to_status   TEXT    NOT NULL CHECK (to_status IN ('pending', 'open', 'denied', 'suspended', 'cancelled', 'deleted')),
     PRIMARY KEY (entry_id, step),
     CHECK (step = 1 OR from_status IS NOT NULL)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX entry_moves_by_member ON entry_moves (member_id);
+CREATE INDEX entry_events_by_member ON entry_events (member_id);
 
-CREATE TRIGGER entry_moves_are_kept BEFORE DELETE ON entry_moves BEGIN SELECT RAISE(ABORT, 'entry_moves is append-only'); END;
-CREATE TRIGGER entry_moves_are_final BEFORE UPDATE ON entry_moves BEGIN SELECT RAISE(ABORT, 'entry_moves is append-only'); END;
+CREATE TRIGGER entry_events_are_kept BEFORE DELETE ON entry_events BEGIN
+    SELECT RAISE(ABORT, 'an event of an entry is never removed');
+END;
+CREATE TRIGGER entry_events_are_final BEFORE UPDATE ON entry_events BEGIN
+    SELECT RAISE(ABORT, 'an event of an entry is never changed');
+END;
 
 -- The levels that a member holds: what the open skill entries add up to, refreshed in the transaction that moves one.
 CREATE TABLE holdings (

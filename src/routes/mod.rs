@@ -122,7 +122,7 @@ pub static ROUTES: &[Route] = &[
     member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end).ours(),
     open    (GET,    "/mail-webhook",                                       callbacks::mail::probe).ours(),
     member  (GET,    "/account/logbook/requests",                           logbook::entry_events::requests).ours(),
-    member  (GET,    "/account/logbook/entries/{entry_id}/moves",           logbook::skills::events).ours(),
+    member  (GET,    "/account/logbook/entries/{entry_id}/events",          logbook::skills::events).ours(),
     member  (POST,   "/account/logbook/entries/{entry_id}/sign",            logbook::entry_events::sign).reads::<logbook::entry_events::Signature>().ours(),
     member  (POST,   "/account/logbook/entries/{entry_id}/deny",            logbook::entry_events::deny).reads::<logbook::entry_events::Denial>().ours(),
     member  (POST,   "/account/logbook/entries/{entry_id}/suspend",         logbook::entry_events::suspend).ours(),

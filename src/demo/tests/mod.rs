@@ -70,7 +70,7 @@ fn dump(site: &Site) -> Vec<String> {
         "bookings",
         "history",
         "entries",
-        "entry_moves",
+        "entry_events",
         "signers",
         "holdings",
         "notices",
@@ -276,16 +276,16 @@ fn whoever_signed_might_at_that_moment() {
 fn every_entry_that_is_signed_has_the_moves_that_led_to_its_state() {
     ask(|tx| {
         let sql = "SELECT count(*) FROM entries e WHERE e.kind <> 'time' AND e.status IS NOT
-                   (SELECT to_status FROM entry_moves v WHERE v.entry_id = e.entry_id ORDER BY step DESC LIMIT 1)";
+                   (SELECT to_status FROM entry_events v WHERE v.entry_id = e.entry_id ORDER BY step DESC LIMIT 1)";
         assert_eq!(count(tx, sql), 0, "the last move is not the state");
         let sql =
-            "SELECT count(*) FROM entry_moves v JOIN entry_moves n ON n.entry_id = v.entry_id AND n.step = v.step + 1
+            "SELECT count(*) FROM entry_events v JOIN entry_events n ON n.entry_id = v.entry_id AND n.step = v.step + 1
                    WHERE n.from_status <> v.to_status OR n.at < v.at";
         assert_eq!(count(tx, sql), 0, "a move does not begin where the one before it ended");
-        let sql = "SELECT count(*) FROM entry_moves v JOIN entries e USING (entry_id)
+        let sql = "SELECT count(*) FROM entry_events v JOIN entries e USING (entry_id)
                    WHERE v.to_status = 'open' AND v.member_id IS NOT e.instructor_id";
         assert_eq!(count(tx, sql), 0, "somebody else signed");
-        assert_eq!(count(tx, &format!("SELECT count(*) FROM entry_moves WHERE at >= {NOW}")), 0);
+        assert_eq!(count(tx, &format!("SELECT count(*) FROM entry_events WHERE at >= {NOW}")), 0);
     });
 }
 

@@ -38,7 +38,7 @@ row! {
 const EVENTS: &str = "
     SELECT 'entry' AS what, entry_id AS id, 0 AS more, entry_date AS at FROM entries WHERE member_id = :id
     UNION ALL
-    SELECT 'move', v.entry_id, v.step, v.at FROM entries e JOIN entry_moves v ON v.entry_id = e.entry_id
+    SELECT 'move', v.entry_id, v.step, v.at FROM entries e JOIN entry_events v ON v.entry_id = e.entry_id
      WHERE e.member_id = :id AND v.step > 1
     UNION ALL
     SELECT 'booking', booking_id, flight_date, flight_date FROM bookings WHERE member_id = :id

@@ -8,10 +8,10 @@ use rusqlite::{Result, named_params};
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[Table::new(
-    "entry_moves",
+    "entry_events",
     "",
     &[not_personal("from_status", OUR_WORD), not_personal("to_status", OUR_WORD)],
-    &[Rows::kept("entry_moves", "member_id = :id", NUMBERS)],
+    &[Rows::kept("entry_events", "member_id = :id", NUMBERS)],
 )
 .joins(&[stays("member_id", AS_IT_WAS)])];
 
@@ -42,8 +42,8 @@ pub(crate) fn insert(tx: &Write, entry_id: i64, member_id: i64, from: Option<Sta
         EntryState::Status(status) => status.name(),
         EntryState::Deleted => "deleted",
     };
-    let sql = sql!("INSERT INTO entry_moves (entry_id, step, at, member_id, from_status, to_status)
-               VALUES (:entry_id, 1 + coalesce((SELECT max(step) FROM entry_moves WHERE entry_id = :entry_id), 0), :now, :member_id, :from, :to)");
+    let sql = sql!("INSERT INTO entry_events (entry_id, step, at, member_id, from_status, to_status)
+               VALUES (:entry_id, 1 + coalesce((SELECT max(step) FROM entry_events WHERE entry_id = :entry_id), 0), :now, :member_id, :from, :to)");
     tx.run(
         sql,
         named_params! {":entry_id": entry_id, ":now": tx.now(), ":member_id": member_id, ":from": from.map(Status::name),
@@ -56,7 +56,7 @@ pub(crate) fn list(tx: &Read, entry_id: i64) -> Result<Vec<EntryEvent>> {
     let sql = sql!(
         "SELECT ",
         EntryEvent::COLUMNS,
-        " FROM entry_moves v LEFT JOIN members m ON m.member_id = v.member_id WHERE v.entry_id = ?1 ORDER BY v.step"
+        " FROM entry_events v LEFT JOIN members m ON m.member_id = v.member_id WHERE v.entry_id = ?1 ORDER BY v.step"
     );
     tx.list(sql, [entry_id])
 }

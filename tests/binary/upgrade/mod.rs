@@ -25,7 +25,7 @@ const ROWS: &str = "
     INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, booking_id, cat_group, created_at, updated_at)
         VALUES (1, 'time', 'open', 1790000000, 12, 1, 1, 1, '', 1790000000, 1790000000),
                (1, 'skill', 'denied', 1790000000, 0, 1, 1, NULL, 'Flyer', 1790000000, 1790000100);
-    INSERT INTO entry_moves (entry_id, step, at, member_id, from_status, to_status)
+    INSERT INTO entry_events (entry_id, step, at, member_id, from_status, to_status)
         VALUES (2, 1, 1790000000, 1, NULL, 'pending'), (2, 2, 1790000100, 3, 'pending', 'denied');
     INSERT INTO payments (member_id, intent_id, amount_cents, currency, status, created_at, updated_at)
         VALUES (1, 'pi_1', 3000, 'CHF', 'succeeded', 1790000000, 1790000100);

@@ -71,7 +71,7 @@ fn statuses(asked: &str) -> Result<Vec<&'static str>, Failure> {
     Ok(wanted)
 }
 
-/// `GET /account/logbook/entries/{entry_id}/moves`: the events of the entry, oldest first.
+/// `GET /account/logbook/entries/{entry_id}/events`: the events of the entry, oldest first.
 pub(crate) fn events(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let page = call.page()?;

@@ -42,7 +42,7 @@ fn site() -> Connection {
          INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, booking_id, cat_group,
                               created_at, updated_at)
              VALUES (7, 'time', 'open', 7200, 12, 1, 7, 3, '', 3, 3), (7, 'skill', 'denied', 7200, 0, 1, 7, NULL, 'Flyer', 3, 4);
-         INSERT INTO entry_moves VALUES (2, 1, 3, 7, NULL, 'pending'), (2, 2, 4, 8, 'pending', 'denied');
+         INSERT INTO entry_events VALUES (2, 1, 3, 7, NULL, 'pending'), (2, 2, 4, 8, 'pending', 'denied');
          INSERT INTO payments (payment_id, member_id, intent_id, amount_cents, currency, status, created_at, updated_at)
              VALUES (41, 7, 'pi_1', 3000, 'CHF', 'succeeded', 2, 3);
          INSERT INTO till_entries (payment_id, kind, amount_cents, currency, taken_by, taken_at)

@@ -164,7 +164,7 @@ fn somebody_elses_entry_is_not_there_and_a_flight_is_no_skill() {
     for action in ["sign", "deny", "suspend", "reinstate"] {
         mark.post(&super::act(entry_id, action), json!({"comment_denial": "x"})).refused(404);
     }
-    mark.get(&super::act(entry_id, "moves")).refused(404);
+    mark.get(&super::act(entry_id, "events")).refused(404);
     for nothing in ["999999", "x", "-1", "0"] {
         jane.put(&format!("{SKILLS}{nothing}"), json!({})).refused(404);
     }

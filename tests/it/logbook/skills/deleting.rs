@@ -22,7 +22,7 @@ fn own_skills_that_nobody_signed_are_deleted_and_their_moves_stay() {
         ines.delete(&entry(entry_id)).refused(403);
         jane.delete(&entry(entry_id)).ok();
         jane.delete(&entry(entry_id)).refused(404);
-        jane.get(&act(entry_id, "moves")).refused(404);
+        jane.get(&act(entry_id, "events")).refused(404);
         let moves = site.moves(entry_id);
         assert!(moves.last().unwrap().ends_with(&format!(" deleted {}", jane.id)), "{moves:?}");
         ask(&site, &jane, skill, &ines);

@@ -75,7 +75,7 @@ fn the_desk_alone_enters_one_and_every_mistake_is_named() {
     assert_eq!(named(bad), ["entry_date", "tunnel", "skills", "instructor"]);
     let too_high = json!({"skills": ["10101", "11301"], "entry_date": now, "instructor": ines.id});
     assert_eq!(named(too_high), ["instructor"], "one signature for all of it");
-    assert_eq!(site.rows()["entry_moves"], 0);
+    assert_eq!(site.rows()["entry_events"], 0);
 }
 
 #[test]

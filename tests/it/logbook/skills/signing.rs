@@ -257,16 +257,17 @@ fn moves_are_shown_to_whom_they_concern_and_nobody_rewrites_them() {
     let entry_id = ask(&site, &jane, "10101", &ines);
     ines.put(&path(entry_id), json!({"status": "open"})).ok();
     for reader in [&jane, &ines, &site.desk(), &site.instructor("reader")] {
-        let moves = reader.get(&act(entry_id, "moves")).ok().json();
+        let moves = reader.get(&act(entry_id, "events")).ok().json();
         let expected = json!([
             {"step": 1, "at": site.now(), "member_id": jane.id, "name": "jane", "from": null, "to": "pending"},
             {"step": 2, "at": site.now(), "member_id": ines.id, "name": "ines", "from": "pending", "to": "open"},
         ]);
         assert_eq!(moves, expected);
     }
-    for sql in
-        ["UPDATE entry_moves SET to_status = 'open' WHERE entry_id = ?1", "DELETE FROM entry_moves WHERE entry_id = ?1"]
-    {
+    for sql in [
+        "UPDATE entry_events SET to_status = 'open' WHERE entry_id = ?1",
+        "DELETE FROM entry_events WHERE entry_id = ?1",
+    ] {
         site.try_change(|tx| Ok(tx.run(sql, [entry_id])?)).unwrap_err();
     }
 }

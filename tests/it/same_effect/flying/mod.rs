@@ -15,7 +15,7 @@ use std::io::Write;
 const TABLES: [(&str, &[&str]); 11] = [
     ("bookings", &["partner_id", "registration_id", "purchase_date", "arrived_by", "pin_hash"]),
     ("entries", &[]),
-    ("entry_moves", &[]),
+    ("entry_events", &[]),
     ("event_days", &[]),
     ("flown_hours", &[]),
     ("history", &[]),
