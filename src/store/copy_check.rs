@@ -78,12 +78,13 @@ fn sound(conn: &Connection) -> rusqlite::Result<Result<Sound, String>> {
     if let Err(damage) = copy::check_all(conn)? {
         return Ok(Err(damage));
     }
+    let tx = Read::on(conn);
     Ok(Ok(Sound {
-        schema: conn.query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0))?,
-        site_id: conn.query_row("SELECT site_id FROM site", [], |row| row.get(0))?,
-        zone: tunnels::find_zone_of_site(&Read::on(conn))?.name().to_owned(),
-        key_check: conn.query_row("SELECT key_check FROM site", [], |row| row.get(0))?,
+        schema: tx.get(sql!("SELECT max(version) FROM refinery_schema_history"), [])?,
+        site_id: tx.get(sql!("SELECT site_id FROM site"), [])?,
+        zone: tunnels::find_zone_of_site(&tx)?.name().to_owned(),
+        key_check: tx.get(sql!("SELECT key_check FROM site"), [])?,
         rows: rows(conn)?,
-        audit: audit::head(&Read::on(conn))?,
+        audit: audit::head(&tx)?,
     }))
 }

@@ -2,20 +2,19 @@
 //! tick before.
 //!
 //! All numbers are big-endian: the head ([`Head`]), then each page's number (4 bytes) and bytes in ascending order, then the
-//! SHA-256 of all that, then the signature of lineage, number and digest. The sums are those of the LTX format (CRC-64/GO-ISO of a page's number and bytes, all pages XORed),
-//! as are the contents of the head; the encoding is simpler: LTX adds an index of pages and LZ4, which nothing here needs.
+//! SHA-256 of all that, then the signature of lineage, number and digest. The contents of the head are those of the LTX format;
+//! the encoding is simpler: LTX adds an index of pages and LZ4, which nothing here needs. The sums are the page checksums that
+//! are kept beside the file.
 
 use crate::ops::signature::{Kind, SIGNATURE_BYTES, Signer, Trust};
 use crate::store::engine::capture::{End, Position};
+use crate::store::engine::page_checksums;
 use crate::store::engine::wal_read::{Changes, PAGE_BYTES, WalReader};
-use crc::{CRC_64_GO_ISO, Crc, Table};
 use sha2::{Digest, Sha256};
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
-const MAGIC: &[u8; 8] = b"tdtick02";
-/// Of earlier versions, whose ticks are not signed.
-const UNSIGNED_MAGIC: &[u8; 8] = b"tdtick01";
+const MAGIC: &[u8; 8] = b"tdtick03";
 const HEAD_BYTES: usize = 80;
 const DIGEST_BYTES: usize = 32;
 /// What follows the pages.
@@ -25,17 +24,21 @@ const ENTRY_BYTES: u64 = 4 + PAGE_BYTES as u64;
 /// A file grows by the pages that a tick holds, and by pages that were free again when it was written. SQLite lists those on
 /// pages that it writes, fewer than so many on each.
 const FREE_PAGES_LISTED_MAX: u64 = PAGE_BYTES as u64 / 4;
-static CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_GO_ISO);
 
 /// The random id of a chain, in every tick of it.
 pub(crate) type Lineage = [u8; 16];
 
-/// The sum of a page (from 1).
+/// The sum of a page (from 1): its checksum, and its number, so that pages that change places have other sums.
 pub(crate) fn page_sum(page: u32, bytes: &[u8]) -> u64 {
-    let mut digest = CRC.digest();
-    digest.update(&page.to_be_bytes());
-    digest.update(bytes);
-    digest.finalize()
+    mix(u64::from(page) << 32 | u64::from(page_checksums::sum(bytes)))
+}
+
+/// The last step of the generator SplitMix64. Without it the sums of two pages could be exchanged without a change of the
+/// sum of all.
+fn mix(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
 }
 
 /// The sums of all pages of a file: 8 bytes a page.
@@ -162,8 +165,7 @@ impl Head {
         let bytes = bytes.get(..HEAD_BYTES)?;
         let half = |at: usize| Some(u32::from_be_bytes(bytes[at..at + 4].try_into().ok()?));
         let word = |at: usize| Some(u64::from_be_bytes(bytes[at..at + 8].try_into().ok()?));
-        let is_ours =
-            [MAGIC, UNSIGNED_MAGIC].iter().any(|magic| bytes[..8] == **magic) && half(40)? as usize == PAGE_BYTES;
+        let is_ours = bytes[..8] == *MAGIC && half(40)? as usize == PAGE_BYTES;
         let end = Position { salt: bytes[68..76].try_into().ok()?, frames: half(76)? };
         is_ours.then_some(Head {
             lineage: bytes[8..24].try_into().ok()?,
@@ -241,8 +243,6 @@ impl Tick {
 pub(crate) struct ReadTick {
     pub head: Head,
     bytes: Vec<u8>,
-    /// The size of the tail: that of an earlier version has no signature.
-    tail: usize,
 }
 
 /// Why bytes are no tick.
@@ -257,16 +257,15 @@ impl ReadTick {
     pub(crate) fn parse(bytes: Vec<u8>) -> Result<ReadTick, NoTick> {
         let cut = |is_cut: bool| if is_cut { NoTick::Cut } else { NoTick::Damaged };
         let head = Head::parse(&bytes).ok_or(cut(bytes.len() < HEAD_BYTES))?;
-        let tail = if bytes.starts_with(UNSIGNED_MAGIC) { DIGEST_BYTES } else { TAIL_BYTES };
-        let (length, wanted) = (bytes.len() as u64, head.text_bytes() + tail as u64);
+        let (length, wanted) = (bytes.len() as u64, head.text_bytes() + TAIL_BYTES as u64);
         if length != wanted {
             return Err(cut(length < wanted));
         }
-        let (text, end) = bytes.split_at(bytes.len() - tail);
+        let (text, end) = bytes.split_at(bytes.len() - TAIL_BYTES);
         if *Sha256::digest(text) != end[..DIGEST_BYTES] {
             return Err(NoTick::Damaged);
         }
-        let tick = ReadTick { head, bytes, tail };
+        let tick = ReadTick { head, bytes };
         let is_rising = tick.pages().try_fold(0, |last, (page, _)| (page > last).then_some(page));
         match is_rising {
             Some(last) if last <= tick.head.size && tick.head.size > 0 => Ok(tick),
@@ -281,13 +280,13 @@ impl ReadTick {
 
     /// Whether it is signed by a key that is believed.
     pub(crate) fn is_believed(&self, trust: &Trust) -> bool {
-        let (digest, signature) = self.bytes[self.bytes.len() - self.tail..].split_at(DIGEST_BYTES);
+        let (digest, signature) = self.bytes[self.bytes.len() - TAIL_BYTES..].split_at(DIGEST_BYTES);
         trust.verifies(Kind::Tick, &[&self.head.lineage, &self.head.number.to_be_bytes(), digest], signature)
     }
 
     /// Each page's number (from 1) and bytes.
     pub(crate) fn pages(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        let pages = self.bytes[HEAD_BYTES..self.bytes.len() - self.tail].chunks_exact(4 + PAGE_BYTES);
+        let pages = self.bytes[HEAD_BYTES..self.bytes.len() - TAIL_BYTES].chunks_exact(4 + PAGE_BYTES);
         pages.map(|page| (u32::from_be_bytes(page[..4].try_into().expect("four bytes")), &page[4..]))
     }
 
@@ -354,10 +353,6 @@ mod tests {
             let forged = [&text[..], &Sha256::digest(&text), signature].concat();
             assert!(ReadTick::parse(forged).ok().is_some_and(|tick| !tick.is_believed(&trust)), "{nth}");
         }
-        let unsigned = [UNSIGNED_MAGIC, &text[UNSIGNED_MAGIC.len()..]].concat();
-        let unsigned = ReadTick::parse([&unsigned[..], &Sha256::digest(&unsigned)].concat()).ok().unwrap();
-        assert!(unsigned.is_believed(&Trust::Unsigned) && !unsigned.is_believed(&trust));
-        assert_eq!(unsigned.pages().count(), 1);
         let cut = |length: usize| ReadTick::parse(bytes[..length].to_vec()).err();
         assert!((0..bytes.len()).step_by(97).all(|length| cut(length) == Some(NoTick::Cut)));
     }

@@ -1,14 +1,15 @@
 //! A check by a foreign program: Litestream replays the ticks, translated into the LTX format (version 3), from the
 //! base to the same database.
 //!
-//! The head and the page checksums of a tick are those of LTX; only the encoding differs. Litestream refuses files that
-//! carry the checksums of the database before and after them, so the test compares these itself.
+//! The contents of a tick's head are those of LTX; the encoding and the page checksums differ. Litestream refuses files that
+//! carry checksums of the database before and after them, so the test compares the ticks' own.
 
-use crc::{CRC_64_GO_ISO, Crc};
+use crc::{CRC_32_ISO_HDLC, CRC_64_GO_ISO, Crc};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 static CRC: Crc<u64> = Crc::<u64>::new(&CRC_64_GO_ISO);
+static PAGE_CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 const PAGE_BYTES: usize = 4096;
 /// The size of a tick's head, and of the SHA-256 and the signature behind its pages.
 const HEAD_BYTES: usize = 80;
@@ -105,12 +106,14 @@ fn numbered(file: &[u8]) -> Vec<(u32, &[u8])> {
     (1..).zip(file.chunks_exact(PAGE_BYTES)).collect()
 }
 
+/// The checksum of a database: that of each page with its number, mixed as SplitMix64 ends, and XORed.
 fn sum(file: &[u8]) -> u64 {
     let sum_of = |(number, bytes): (u32, &[u8])| {
-        let mut digest = CRC.digest();
-        digest.update(&number.to_be_bytes());
-        digest.update(bytes);
-        digest.finalize()
+        let mut mixed = u64::from(number) << 32 | u64::from(PAGE_CRC.checksum(bytes).max(1));
+        for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)] {
+            mixed = (mixed ^ (mixed >> shift)).wrapping_mul(factor);
+        }
+        mixed ^ (mixed >> 31)
     };
     numbered(file).into_iter().map(sum_of).fold(0, |all, one| all ^ one)
 }

@@ -80,7 +80,7 @@ pub(crate) struct ChainOrigin {
     pub frame: u32,
     pub page_bytes: u32,
     pub pages: u32,
-    /// The sums of all pages (CRC-64/GO-ISO of number and bytes), XORed (hex).
+    /// The sums of all pages, XORed (hex).
     pub checksum: String,
     /// The size of a tick behind the base, at most. Manifests of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

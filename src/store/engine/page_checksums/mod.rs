@@ -87,7 +87,7 @@ fn wal_bytes(database: &Path) -> u64 {
 }
 
 /// The checksum of a page (CRC-32), never 0.
-pub(super) fn sum(page: &[u8]) -> u32 {
+pub(crate) fn sum(page: &[u8]) -> u32 {
     crc32fast::hash(page).max(1)
 }
 
