@@ -404,7 +404,7 @@ fn a_table_of_the_audit_log_counts_what_it_leaves_out_and_json_has_all() {
         assert!(listed.trim_end().ends_with(&more), "{listed}");
         let last = desk.run(&[&renewed[..], &["--before", &(first - ROWS + 2).to_string()]].concat()).done();
         assert!(last.lines().count() == 2 && !last.contains(" more: "), "{last}");
-        for (args, wanted) in [(&[][..], ROWS), (&["--limit", "1500"], 1_500), (&["--who", "partner"], 0)] {
+        for (args, wanted) in [(&[][..], ROWS), (&["--limit", "1500"], 1_500), (&["--actor", "partner"], 0)] {
             let seqs = desk.json(&[&renewed[..], args].concat());
             let seqs = seqs.as_array().unwrap().iter().map(|row| row["seq"].as_u64().unwrap() as usize);
             assert!(seqs.eq((0..wanted).map(|n| first - n)), "{args:?}");
