@@ -9,19 +9,52 @@ use crate::auth::limits::{self, Whose};
 use crate::http::call::{AuthOutcome, Call, IdempotentRequest, PrincipalId};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
-use crate::keys::{Purpose, columns};
+use crate::keys::{Purpose, columns, hex};
 use crate::log;
 use crate::site::Site;
 use crate::store::tables::replays::{self, StoredOutcome};
-use crate::store::tables::sessions;
+use crate::store::tables::second_factors::{self, Kind};
+use crate::store::tables::{members, sessions};
 use crate::store::{Read, Write};
 use http::StatusCode;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::any::type_name;
 
 /// The text for a kept outcome that this version of the program does not read.
 const OF_OLD_VERSION: &str = "field.idempotency_key_of_old_version";
+
+/// What is kept of a request.
+#[derive(Serialize, Deserialize)]
+struct Kept<O> {
+    shows: Option<Shown>,
+    outcome: O,
+}
+
+/// The credentials that an outcome shows, as they were then.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Shown {
+    member_id: i64,
+    /// A keyed hash of password, second factor and ban (hex).
+    credentials: String,
+}
+
+impl Shown {
+    fn now(site: &Site, tx: &Read, member_id: i64) -> Result<Shown, Failure> {
+        let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
+        let factor = second_factors::find(tx, member_id, site.now())?;
+        let kind = factor.kind.map_or("", Kind::name);
+        let parts: [&[u8]; 6] = [
+            b"credentials",
+            account.password_hash.as_deref().unwrap_or_default().as_bytes(),
+            &[u8::from(account.banned)],
+            kind.as_bytes(),
+            factor.sealed.as_deref().unwrap_or_default(),
+            factor.sealed_pending.as_deref().unwrap_or_default(),
+        ];
+        Ok(Shown { member_id, credentials: hex(&site.keys.hash(Purpose::Replay, &parts)) })
+    }
+}
 
 /// Runs an effect as [`super::change`], for a call that may be repeated under one `Idempotency-Key`: the outcome is kept with
 /// the effect, and a repeat gets it without the effect.
@@ -123,7 +156,13 @@ fn find<O: DeserializeOwned>(site: &Site, tx: &Read, request: &IdempotentRequest
     let plain = site.keys.unseal(&columns::ANSWER.at([(&request.replay_key).into()]), &found.answer);
     let plain = plain.ok_or_else(|| Failure::broken().because("a kept outcome is not sealed by this site's key"))?;
     let unreadable = |e| refused(OF_OLD_VERSION).saying(Text::new(OF_OLD_VERSION)).because(e);
-    let outcome = serde_json::from_slice(&plain).map_err(unreadable)?;
+    let Kept { shows, outcome } = serde_json::from_slice(&plain).map_err(unreadable)?;
+    // Credentials that were replaced are shown to nobody, least of all to whoever knows the old ones.
+    if let Some(shown) = shows
+        && shown != Shown::now(site, tx, shown.member_id)?
+    {
+        return Ok(None);
+    }
     request.kept_as.set(Some(type_name::<O>()));
     Ok(Some(outcome))
 }
@@ -135,7 +174,8 @@ fn keep<O: Serialize>(
     request: &IdempotentRequest,
     outcome: &O,
 ) -> Result<(), Failure> {
-    let plain = serde_json::to_vec(outcome).map_err(|e| Failure::broken().because(e))?;
+    let shows = request.shown_of.get().map(|member_id| Shown::now(site, tx, member_id)).transpose()?;
+    let plain = serde_json::to_vec(&Kept { shows, outcome }).map_err(|e| Failure::broken().because(e))?;
     // Beyond the caller's share the effect is taken back.
     limits::KEY_KILOBYTES.take_several(site, call.principal.get(), plain.len().div_ceil(1024) as i64)?;
     let kept = StoredOutcome {

@@ -35,6 +35,7 @@ pub(super) fn identify(site: &Site, call: &Call, caller: PrincipalId) -> Result<
         kept_as: Cell::new(None),
         token_hash: Cell::new(None),
         booking_id: Cell::new(None),
+        shown_of: Cell::new(None),
     });
     Ok(())
 }

@@ -91,6 +91,17 @@ impl Access {
     }
 }
 
+/// Runs a partner's operation. A refusal is noted for the partner's page.
+fn admit_partner(site: &Site, call: &Call, operation: fn(&Site, &Call, &Partner) -> Answer) -> Answer {
+    let partner = partner::admit(site, call)?;
+    let identified = idempotency::identify(site, call, call.principal.get());
+    let answer = identified.and_then(|()| operation(site, call, &partner));
+    let answer = answer.inspect_err(|failure| {
+        site.state::<Refusals>().note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
+    });
+    answer.map(|reply| partner.tell_pace(site, reply))
+}
+
 /// Authenticates the caller, refuses callers without the required credentials, and runs the operation.
 pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
     let full = site.store.writer().condition() == Condition::Full;
@@ -120,15 +131,7 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             idempotency::identify(site, call, call.principal.get())?;
             operation(site, call, &staff)
         }
-        Access::Partner(operation) => {
-            let partner = partner::admit(site, call)?;
-            let identified = idempotency::identify(site, call, call.principal.get());
-            let answer = identified.and_then(|()| operation(site, call, &partner));
-            let answer = answer.inspect_err(|failure| {
-                site.state::<Refusals>().note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
-            });
-            answer.map(|reply| partner.tell_pace(site, reply))
-        }
+        Access::Partner(operation) => admit_partner(site, call, *operation),
         Access::Callback(callback) => callback::admit(site, call, callback),
         Access::Standby(operation) => {
             let standby = standby::admit(site, call)?;

@@ -143,6 +143,8 @@ pub(crate) struct IdempotentRequest {
     pub token_hash: Cell<Option<[u8; 32]>>,
     /// The booking that the outcome is about, if any: the kept outcome is void once the booking ends or moves.
     pub booking_id: Cell<Option<i64>>,
+    /// The member whose credentials the outcome shows, if it shows any: the kept outcome is void once they change.
+    pub shown_of: Cell<Option<i64>>,
 }
 
 /// The requested rows of a list.
@@ -175,6 +177,13 @@ impl Call {
     pub(crate) fn is_about_booking(&self, booking_id: i64) {
         if let Some(repeat) = self.idempotency.get() {
             repeat.booking_id.set(Some(booking_id));
+        }
+    }
+
+    /// Records the member whose credentials the outcome shows: the kept outcome is repeated only until they change.
+    pub(crate) fn shows_credentials_of(&self, member_id: i64) {
+        if let Some(repeat) = self.idempotency.get() {
+            repeat.shown_of.set(Some(member_id));
         }
     }
 

@@ -1,7 +1,7 @@
 //! `Idempotency-Key`, on every `POST` of the table: one effect and one answer for a day, whatever happens between.
 
 use crate::desk::Clerk;
-use crate::harness::{Caller, PASSWORD, Reply, Request, Site};
+use crate::harness::{Authenticator, Caller, PASSWORD, Reply, Request, Site};
 use crate::world::{ADMINS_ALONE, World};
 use http::Method;
 use serde_json::{Value, json};
@@ -332,5 +332,38 @@ fn a_stranger_cannot_fill_the_disk_with_keys() {
         } else {
             assert_eq!((answered, stored), (650, 0), "{path}");
         }
+    }
+}
+
+/// A change that ends what a set-up showed.
+type End = (&'static str, &'static str);
+
+#[test]
+fn what_a_set_up_showed_is_not_shown_again_once_the_credentials_changed() {
+    const ENDS: [End; 3] = [
+        ("the password", "UPDATE members SET password_hash = NULL WHERE member_id = ?1"),
+        ("the second factor", "DELETE FROM second_factors WHERE member_id = ?1"),
+        ("a ban", "UPDATE members SET banned_at = 1 WHERE member_id = ?1"),
+    ];
+    for (what, sql) in ENDS {
+        let site = Site::open_with(|config| config.demo = true);
+        let jane = site.member("jane");
+        let mut body = json!({ "username": jane.name, "password": PASSWORD, "member_id": jane.id });
+        let send = |path: &str, body: &Value| {
+            let asking =
+                jane.ask(Method::POST, &format!("/auth/login/totp/{path}")).header("idempotency-key", "set-up");
+            asking.json(body).send()
+        };
+        let begun = send("setup", &body).ok();
+        same(&begun, &send("setup", &body));
+        body["code"] = Authenticator::scan(&begun.json()).code_away(site.now(), -1).into();
+        let done = send("verify-setup", &body).ok();
+        assert_eq!(done.json()["status"], true, "{done}");
+        same(&done, &send("verify-setup", &body));
+        site.change(|tx| Ok(tx.run(sql, [jane.id])?));
+        let repeat = send("verify-setup", &body);
+        let codes =
+            repeat.status == 200 && repeat.json()["recovery_codes"].as_array().is_some_and(|all| !all.is_empty());
+        assert!(!codes, "{what}: {repeat}");
     }
 }

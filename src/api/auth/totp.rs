@@ -130,6 +130,7 @@ fn begin_setup(site: &Site, call: &Call) -> Result<SetupOutcome, Failure> {
         }
         second_factor::begin_setup(site, tx, account.member_id, &secret)?;
         let totp::Setup { secret, otpauth_url } = made;
+        call.shows_credentials_of(account.member_id);
         Ok(SetupOutcome::Begun { member_id: account.member_id, secret, otpauth_url })
     })
 }
@@ -196,6 +197,7 @@ fn finish_setup(site: &Site, call: &Call) -> Result<SetupOutcome, Failure> {
                     language,
                     &call.actor(member_id),
                 )?;
+                call.shows_credentials_of(member_id);
                 Ok(SetupOutcome::TurnedOn { member_id, recovery_codes })
             }
             _ if !waits => Ok(SetupOutcome::Refused("factor.none_waits".into())),

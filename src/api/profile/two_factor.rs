@@ -183,6 +183,9 @@ impl Request<'_> {
         message: &'static str,
         recovery_codes: Vec<String>,
     ) -> Result<Outcome, Failure> {
+        if !recovery_codes.is_empty() {
+            self.call.shows_credentials_of(self.account.member_id);
+        }
         let recovery_codes_left = second_factors::count_recovery_codes(self.cx.tx, self.account.member_id)?;
         Ok(Outcome::Stands { kind, message: message.into(), recovery_codes_left, recovery_codes })
     }

@@ -68,9 +68,13 @@ impl Step<'_> {
         }
     }
 
-    /// Whether a kept outcome about the booking is wrong after the step.
-    fn voids_outcomes(self) -> bool {
-        matches!(self, Step::Move(_) | Step::End(_) | Step::Restore)
+    /// Whether the kept outcomes about a known booking are void: it ends or moves, or one that had ended is booked anew.
+    fn voids_outcomes(self, known: &BookingRow) -> bool {
+        match self {
+            Step::Move(_) | Step::End(_) | Step::Restore => true,
+            Step::Change { sent, .. } => known.ending.is_some() && concerns_member(&known.as_sent(), sent),
+            Step::CheckIn(_) | Step::UndoCheckIn => false,
+        }
     }
 
     fn is_arrival(self) -> bool {
@@ -120,7 +124,7 @@ pub(super) fn take(cx: &Change, known: &BookingRow, step: Step) -> Result<Outcom
     if let Some(subject) = step.notice() {
         notices::insert(cx.tx, known.member_id, subject, &notice_detail(booking_id, stands))?;
     }
-    if step.voids_outcomes() {
+    if step.voids_outcomes(known) {
         replays::void_about_booking(cx.tx, booking_id)?;
     }
     write_history(cx, booking_id, step.event())?;

@@ -127,6 +127,19 @@ fn a_repeat_of_a_booking_that_the_desk_moved_names_the_new_day_and_minutes() {
 }
 
 #[test]
+fn a_stored_refusal_is_void_once_the_booking_is_booked_anew() {
+    let stage = Stage::new();
+    let sent = stage.tomorrow(15);
+    let first = stage.send(&sent);
+    stage.at_desk(&first, "cancel", &[]);
+    expect(&stage.send_under("order-1", &sent).json(), false, &["cancelled"]);
+    expect(&stage.send(&stage.tomorrow(20)), true, &[]);
+    let again = stage.send_under("order-1", &sent).json();
+    expect(&again, true, &[]);
+    assert_eq!(again["booking"]["minutes_booked"], 15);
+}
+
+#[test]
 fn a_stored_answer_is_void_once_the_booking_ends_or_moves() {
     let stage = Stage::new();
     let sent = stage.tomorrow(15);

@@ -16,6 +16,8 @@ const CEREMONY: &str = r#"
     };
     (async () => {
         const asked = (await post(option, body)).publicKey;
+        // Where there is no key to be found a browser may wait as long as it is allowed to.
+        asked.timeout = 20000;
         const credential = token
             ? await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(asked) })
             : await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(asked) });
