@@ -59,6 +59,7 @@ def called(directory):
         subprocess.run([EXECUTABLE, *words], env=environment, check=True, capture_output=True, timeout=120, input=said, text=True)
 
     command("init", "--name", "Windwerk", "--country", "CH")
+    command("tls", "init", "--name", "tunnel.example.org")
     command("member", "add", "jane", "--email", "jane@example.com", "--confirmed", "--password-stdin", said=PASSWORD)
     # A build for tests takes it for a migration of its own: the server starts from an older file.
     environment["LATER_MIGRATION_FOR_TESTS"] = later
