@@ -161,7 +161,7 @@ fn paint(server: &Server, askers: &mut Askers, pages: &[Page], rows: &mut [Row])
 }
 
 fn run(server: &Server, requests: Vec<Vec<u8>>, name: &str) -> Result<Vec<Seen>, String> {
-    let load = Load { requests, status: 200 };
+    let load = Load { requests, statuses: &[200] };
     let mut all = Vec::new();
     for _ in 0..PLAN.rounds {
         let before = server.cpu();

@@ -18,7 +18,8 @@ pub const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// each connection sends its share in turn.
 pub struct Load {
     pub requests: Vec<Vec<u8>>,
-    pub status: u16,
+    /// Any of these is right.
+    pub statuses: &'static [u16],
 }
 
 /// The number and the pace of the connections.
@@ -145,7 +146,7 @@ impl Load {
             let threads: Vec<_> = (0..THREADS)
                 .map(|thread| {
                     let share = (thread..callers.connections).step_by(THREADS).map(of_connection).collect();
-                    scope.spawn(move || drive(address, share, self.status, callers, span))
+                    scope.spawn(move || drive(address, share, self.statuses, callers, span))
                 })
                 .collect();
             threads
@@ -191,7 +192,7 @@ struct Heard {
 fn drive(
     address: SocketAddr,
     share: Vec<Vec<&[u8]>>,
-    status: u16,
+    statuses: &'static [u16],
     callers: Callers,
     span: Span,
 ) -> Result<Vec<Heard>, String> {
@@ -206,7 +207,7 @@ fn drive(
                 async move {
                     // The connections start at different moments.
                     tokio::time::sleep(callers.every.unwrap_or_default() * place / count).await;
-                    repeat(address, &requests, status, callers, span).await
+                    repeat(address, &requests, statuses, callers, span).await
                 },
             ))
         });
@@ -222,7 +223,7 @@ fn drive(
 async fn repeat(
     address: SocketAddr,
     requests: &[Vec<u8>],
-    status: u16,
+    statuses: &'static [u16],
     callers: Callers,
     span: Span,
 ) -> Result<Heard, String> {
@@ -238,8 +239,8 @@ async fn repeat(
         }
         stream.write_all(request).await.map_err(broken)?;
         let answer = read_answer(&mut stream, &mut buffer).await.map_err(broken)?;
-        if !answer.starts_with(format_status(status).as_slice()) {
-            return Err(format!("expected {status}, got: {}", String::from_utf8_lossy(answer)));
+        if !statuses.iter().any(|status| answer.starts_with(&format_status(*status))) {
+            return Err(format!("expected {statuses:?}, got: {}", String::from_utf8_lossy(answer)));
         }
         let done = Instant::now();
         heard.answers += 1;

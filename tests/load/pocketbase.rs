@@ -106,7 +106,7 @@ fn prepare(directory: &Path) -> Result<(Load, Load), String> {
         let flight = json!({ "member": id, "entry_date": site::FLOWN_AT, "minutes": 30, "tunnel": "1", "comment": "Thirty minutes, measured" });
         request("POST", "/api/collections/entries/records", &format!("authorization: {token}\r\n"), Some(&flight.to_string()))
     });
-    Ok((Load { requests: read.collect(), status: 200 }, Load { requests: insert.collect(), status: 200 }))
+    Ok((Load { requests: read.collect(), statuses: &[200] }, Load { requests: insert.collect(), statuses: &[200] }))
 }
 
 /// Signs a member up and in. Returns the member's id and token.

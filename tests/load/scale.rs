@@ -160,7 +160,7 @@ fn summary(pairs: &[(Candidate, Candidate)]) -> String {
 }
 
 fn questions(guests: &[Guest], record: &str, signature: &str, sync: &str) -> Vec<(&'static str, Load)> {
-    let ok = |requests| Load { requests, status: 200 };
+    let ok = |requests| Load { requests, statuses: &[200] };
     let of_members = OF_MEMBERS.iter().map(|path| {
         let requests = guests.iter().map(|guest| {
             let path = format!("/api{}", path.replace("{member_id}", &guest.member_id.to_string()));

@@ -58,26 +58,29 @@ pub fn prepare(dir: &Path) -> Result<(Requests, Clerk), String> {
     server.stop()?;
     let each = |request: &dyn Fn(&Guest) -> Vec<u8>| guests.iter().map(request).collect::<Vec<_>>();
     let requests = Requests {
-        constant: Load { requests: vec![request("GET", "/", "", None)], status: 200 },
+        constant: Load { requests: vec![request("GET", "/", "", None)], statuses: &[200] },
         profile: Load {
             requests: each(&|g| request("GET", "/api/account/profile/user", &bearer(g), None)),
-            status: 200,
+            statuses: &[200],
         },
         time: Load {
             requests: each(&|g| request("POST", "/api/account/logbook/time/", &bearer(g), Some(&flight()))),
-            status: 201,
+            statuses: &[201],
         },
         record: Load {
             requests: vec![request("GET", &record_path, &format!("token: {signature}\r\n"), None)],
-            status: 200,
+            statuses: &[200],
         },
-        booking: Load { requests: bookings, status: 200 },
-        desk: Load { requests: vec![request("GET", "/desk", &clerk.head(), None)], status: 200 },
-        login: Load { requests: each(&|g| request("POST", "/api/auth/login", "", Some(&credentials(g)))), status: 200 },
-        guesses: Load { requests: (0..GUESSES).map(|n| guess(&guests, n, "")).collect(), status: 200 },
+        booking: Load { requests: bookings, statuses: &[200] },
+        desk: Load { requests: vec![request("GET", "/desk", &clerk.head(), None)], statuses: &[200] },
+        login: Load {
+            requests: each(&|g| request("POST", "/api/auth/login", "", Some(&credentials(g)))),
+            statuses: &[200],
+        },
+        guesses: Load { requests: (0..GUESSES).map(|n| guess(&guests, n, "")).collect(), statuses: GUESSED },
         guesses_from_everywhere: Load {
             requests: (0..GUESSES).map(|n| guess(&guests, n, &forwarded(n))).collect(),
-            status: 200,
+            statuses: GUESSED,
         },
     };
     Ok((requests, clerk))
@@ -196,6 +199,9 @@ fn flight() -> String {
 fn credentials(guest: &Guest) -> String {
     json!({ "username": guest.username, "password": guest.password }).to_string()
 }
+
+/// The answers to a guess: that the password is wrong, or that one has to wait.
+const GUESSED: &[u16] = &[200, 429];
 
 /// A wrong password: every second one for a signed-in person, the others for unknown names.
 fn guess(guests: &[Guest], number: usize, headers: &str) -> Vec<u8> {
