@@ -4,12 +4,16 @@
 use crate::harness::{Caller, Client, Desk, Random, Server, text};
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tunneldesk::keys::{hex, hmac_sha256};
 
 const SECRET: &str = "whsec_of_the_test";
 const KILLS: usize = 12;
-const KILL_DELAY_MICROS_MAX: u64 = 40_000;
+/// The largest number of answers that a kill waits for: counted, as a slow machine answers few in a given time.
+const ANSWERS_MAX: u64 = 8;
+const KILL_DELAY_MICROS_MAX: u64 = 5_000;
+const ANSWERS_WAIT_MAX: Duration = Duration::from_secs(10);
 
 fn serve(desk: &Desk) -> Server {
     desk.serve_with(&[("TUNNELDESK_CALLBACKS_PAYMENT_SECRET", SECRET)])
@@ -135,10 +139,16 @@ fn each_event_counts_once_however_often_the_server_is_killed() {
     let (mut answered, mut cut) = (vec![false; events.len()], 0);
     for _ in 0..KILLS {
         let server = serve(&desk);
-        let delay = Duration::from_micros(random.below(KILL_DELAY_MICROS_MAX));
+        let (enough, delay) =
+            (random.below(ANSWERS_MAX + 1), Duration::from_micros(random.below(KILL_DELAY_MICROS_MAX)));
+        let answers = AtomicU64::new(0);
         let order: Vec<usize> = (0..40).map(|_| random.below(events.len() as u64) as usize).collect();
         std::thread::scope(|scope| {
             scope.spawn(|| {
+                let started = Instant::now();
+                while answers.load(Ordering::Relaxed) < enough && started.elapsed() < ANSWERS_WAIT_MAX {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
                 // A random delay before the kill, so that kills meet every stage of a delivery.
                 std::thread::sleep(delay);
                 server.kill();
@@ -146,7 +156,11 @@ fn each_event_counts_once_however_often_the_server_is_killed() {
             let mut client = Client::new(server.address);
             for place in order {
                 match client.send(&delivery(&events[place])) {
-                    Ok(answer) => _ = (answer.ok(), answered[place] = true),
+                    Ok(answer) => {
+                        _ = answer.ok();
+                        answered[place] = true;
+                        answers.fetch_add(1, Ordering::Relaxed);
+                    }
                     Err(_) => {
                         cut += 1;
                         break;
