@@ -1,5 +1,5 @@
-//! Puts the git revision into the binary, for `--version`, and of the migrations the number of the latest and the checksum of
-//! the first. Without git, and unless `TUNNELDESK_REVISION` says it, the revision is unknown and the build goes on.
+//! Puts the git revision into the binary, for `--version`, and of the migrations the number of the latest, the checksum of the
+//! first and the statements of all. Without git, and unless `TUNNELDESK_REVISION` says it, the revision is unknown and the build goes on.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::process::Command;
@@ -20,6 +20,9 @@ fn main() {
     let (latest, _, _) = migrations.last().expect("there are migrations");
     println!("cargo:rustc-env=LATEST_SCHEMA={latest}");
     println!("cargo:rustc-env=FIRST_MIGRATION_CHECKSUM={}", checksum(&migrations[0]));
+    let schema: String = migrations.iter().map(|(_, _, sql)| sql.as_str()).collect();
+    let out = std::env::var("OUT_DIR").expect("cargo names a directory for what is made");
+    std::fs::write(format!("{out}/schema.sql"), schema).expect("that directory takes files");
 }
 
 const MIGRATIONS: &str = "sql/migrations";

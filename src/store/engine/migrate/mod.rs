@@ -90,11 +90,12 @@ fn foreign(path: &Path) -> String {
     )
 }
 
-/// Describes a database with an older schema; `None`: it has this binary's schema. A newer schema is an error.
+/// Describes a database with an older schema; `None`: it has this binary's schema, in which [`mend`] made anew what was missing.
+/// A newer schema is an error.
 pub(crate) fn older(data_dir: &DataDir) -> Result<Option<Older>, String> {
     let path = data_dir.database();
     let broken = |e: rusqlite::Error| format!("cannot read {}: {e}", path.display());
-    let conn = super::connection::open_writer(&path).map_err(broken)?;
+    let mut conn = super::connection::open_writer(&path).map_err(broken)?;
     let found = version(&conn).map_err(broken)?;
     if !begins_alike(&conn).map_err(broken)? {
         return Err(foreign(&path));
@@ -107,7 +108,7 @@ pub(crate) fn older(data_dir: &DataDir) -> Result<Option<Older>, String> {
         ));
     }
     if found == latest() {
-        return Ok(None);
+        return mend(&mut conn, &path).map(|()| None);
     }
     let described = if found == 0 { Ok(None) } else { describe(&conn, found) };
     described.map_err(broken)?.ok_or_else(|| data_dir.without_site()).map(Some)
@@ -136,6 +137,46 @@ pub(crate) fn upgrade(data_dir: &DataDir) -> Result<(), String> {
     let opened = super::connection::open_writer(&path).map_err(|e| e.to_string());
     let done = opened.and_then(|mut conn| migrate(&mut conn));
     done.map_err(|e| format!("{} could not be upgraded and is as it was: {e}", path.display()))
+}
+
+/// Compares the schema of a file with that of a new site: another program may have changed it. Indexes and triggers are made anew; a
+/// table that is missing or another is an error.
+fn mend(conn: &mut Connection, path: &Path) -> Result<(), String> {
+    let failed = |e: rusqlite::Error| format!("cannot compare the schema of {}: {}", path.display(), one_line(e));
+    let right = objects(&fresh().map_err(failed)?).map_err(failed)?;
+    let found = objects(conn).map_err(failed)?;
+    let mut odd: Vec<&(String, String)> = right.iter().filter(|object| !found.contains(object)).collect();
+    // A missing table is named before its indexes, which cannot be made without it.
+    odd.sort_by_key(|(object, _)| !object.starts_with("table "));
+    if odd.is_empty() {
+        return Ok(());
+    }
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    for (object, sql) in odd {
+        let (kind, name) = object.split_once(' ').unwrap_or(("", object));
+        let made = match kind {
+            "index" | "trigger" => tx.execute_batch(&format!("DROP {kind} IF EXISTS \"{name}\"; {sql}")).is_ok(),
+            _ => false,
+        };
+        if !made {
+            return Err(format!(
+                "the {object} of {} is missing or was changed by another program; `tunneldesk restore --dry-run` says how much a \
+                 backup has: put a backup in its place with `tunneldesk restore`",
+                path.display()
+            ));
+        }
+        tracing::warn!(object, "made anew: another program removed or changed it");
+    }
+    tx.commit().map_err(failed)
+}
+
+/// A database in memory with the schema of a new site, made without the migration library.
+fn fresh() -> rusqlite::Result<Connection> {
+    let conn = Connection::open_in_memory()?;
+    conn.execute_batch(include_str!(concat!(env!("OUT_DIR"), "/schema.sql")))?;
+    #[cfg(debug_assertions)]
+    conn.execute_batch(later::path().map(later::read).as_ref().and_then(Migration::sql).unwrap_or_default())?;
+    Ok(conn)
 }
 
 /// Applies all migrations that the connection's database lacks, and tests the result, in one transaction.

@@ -236,3 +236,33 @@ fn a_database_of_another_beginning_is_refused_whatever_its_schema_and_left_uncha
         assert!(content(&conn) == before);
     }
 }
+
+#[test]
+fn an_index_or_trigger_that_another_program_removed_is_made_anew_and_a_table_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let data_dir = DataDir::lock(dir.path()).unwrap();
+    create(&data_dir).unwrap();
+    let conn = super::super::connection::open_writer(&data_dir.database()).unwrap();
+    let before = content(&conn);
+    for change in [
+        "DROP INDEX sessions_by_member",
+        "DROP TRIGGER audit_is_final; CREATE TRIGGER audit_is_final BEFORE DELETE ON audit BEGIN SELECT 1; END",
+        "DROP TRIGGER audit_is_kept; DROP TRIGGER audit_goes_on; DROP INDEX sessions_by_member",
+    ] {
+        conn.execute_batch(change).unwrap();
+        assert!(content(&conn) != before, "{change}");
+        assert_eq!(older(&data_dir), Ok(None), "{change}");
+        assert!(content(&conn) == before, "{change}");
+    }
+    for (change, named) in [
+        ("ALTER TABLE sessions ADD COLUMN more", "table sessions"),
+        ("PRAGMA foreign_keys = off; DROP TABLE invitations", "table invitations"),
+    ] {
+        let copy = tempfile::tempdir().unwrap();
+        let copy = DataDir::lock(copy.path()).unwrap();
+        create(&copy).unwrap();
+        super::super::connection::open_writer(&copy.database()).unwrap().execute_batch(change).unwrap();
+        let refusal = older(&copy).unwrap_err();
+        assert!(refusal.contains(named) && refusal.contains("restore") && !refusal.contains('\n'), "{refusal}");
+    }
+}
