@@ -6,6 +6,7 @@
 
 mod audit;
 mod backups;
+mod books;
 mod callbacks;
 mod cli;
 mod control;

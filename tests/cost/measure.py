@@ -35,9 +35,9 @@ DEAR_PASSWORDS = [text[:32] for text in (
 
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
-# README's table of limits, which a test compares with the product's own: what, by whom, how much, beyond it.
+# The technician's book has the table of limits, which a test compares with the product's own: what, by whom, how much, beyond it.
 LIMITS = [[cell.strip() for cell in line.split("|")[1:5]]
-    for line in (ROOT / "README.md").read_text().split("### Limits")[1].split("\n### ")[0].splitlines() if line.startswith("| ")][1:]
+    for line in (ROOT / "packaging/README.md").read_text().split("\n## Limits\n")[1].split("\n## ")[0].splitlines() if line.startswith("| ")][1:]
 SETTINGS = tomllib.loads(re.sub("(?m)^#(?=[a-z_]+ = )", "", (ROOT / "packaging/tunneldesk.toml").read_text()))["limits"]
 
 

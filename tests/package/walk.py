@@ -1,4 +1,4 @@
-"""The technician's walk: the commands under `Install on site` in the README, as they stand there, in a clean Debian. On the
+"""The technician's walk: the commands under `Install on site` in the technician's book, as they stand there, in a clean Debian. On the
 way the first sign-in with a passkey over the LAN name in a browser that trusts the site's authority, and a partner's first
 request, which is the first batch upstream."""
 
@@ -19,7 +19,7 @@ from browser import Browser
 from manager import Manager
 from room import LAN_ADDRESS, LAN_NAME, UPSTREAM_NAME, Room, enter_own_network, step
 
-ARCHIVE, PACKAGE, README, RECEIVER = sys.argv[1:5]
+ARCHIVE, PACKAGE, BOOK, RECEIVER = sys.argv[1:5]
 COMMANDS_MAX = 10
 URL = f"https://{LAN_NAME}"
 UPSTREAM_SECRET = "what-the-receiver-gave-us"
@@ -48,7 +48,7 @@ PAGE = "arguments[0](`${location.href} ${document.body.innerText.trim()} ${docum
 
 
 def commands():
-    part = open(README).read().split("\n## Install on site\n")[1].split("\n## ")[0]
+    part = open(BOOK).read().split("\n## Install on site\n")[1].split("\n## ")[0]
     block = re.search(r"```sh\n(.*?)```", part, re.S)[1]
     found = [line.split("   #")[0].strip() for line in block.splitlines() if line.strip() and not line.startswith("#")]
     assert 5 <= len(found) <= COMMANDS_MAX, f"{len(found)} commands"
@@ -62,12 +62,12 @@ def code(secret, moment):
 
 
 class Receiver:
-    """The tests' own receiver of partner metrics, at the address that the README's settings name."""
+    """The tests' own receiver of partner metrics, at the address that the book's settings name."""
 
     def __init__(self, room):
         self.dir = room.path("/run/upstream")
         os.makedirs(self.dir)
-        port = re.search(rf"https://{UPSTREAM_NAME}:(\d+)/", open(README).read())[1]
+        port = re.search(rf"https://{UPSTREAM_NAME}:(\d+)/", open(BOOK).read())[1]
         make_certificate(self.dir)
         words = [RECEIVER, f"127.0.0.1:{port}", self.dir, UPSTREAM_SECRET]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -191,7 +191,7 @@ def main():
         assert said["tunneldesk backup"].startswith("Made and verified"), said
         rows = receiver.rows()
         assert [row["event"] for row in rows] == ["user.created"], (rows, said["tunneldesk sync"])
-        step(f"{len(commands())} commands of the README: installed, made, trusted, running, backed up, the first batch upstream")
+        step(f"{len(commands())} commands of the book: installed, made, trusted, running, backed up, the first batch upstream")
         room.manager.stop()
     finally:
         if receiver:

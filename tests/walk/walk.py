@@ -105,4 +105,5 @@ def main(program, *wanted):
             site.close()
 
 
-sys.exit(0 if main(*sys.argv[1:]) else 1)
+if __name__ == "__main__":
+    sys.exit(0 if main(*sys.argv[1:]) else 1)

@@ -1,5 +1,5 @@
 //! The table of limits on guessing and pacing: what is limited, by whom, how much, for how long, and the answer beyond it.
-//! README prints it. Rates are counted in memory, see `rates`; the other kinds are counted in the database.
+//! `packaging/README.md` prints it. Rates are counted in memory, see `rates`; the other kinds are counted in the database.
 
 mod rates;
 
@@ -273,7 +273,7 @@ mod tests {
         if number < 1_000 { number.to_string() } else { format!("{},{:03}", number / 1_000, number % 1_000) }
     }
 
-    /// A row as README has it.
+    /// A row as the technician's book has it.
     fn line(limit: &Limit) -> String {
         let amount = match limit.amount {
             Fixed(amount) => thousands(amount),
@@ -293,12 +293,12 @@ mod tests {
     }
 
     #[test]
-    fn readme_prints_the_table() {
+    fn the_technician_s_book_prints_the_table() {
         let table: String = ALL.iter().map(line).collect();
-        let readme = include_str!("../../../README.md");
+        let book = include_str!("../../../packaging/README.md");
         assert!(
-            readme.contains(&format!("|---|---|---|---|---|\n{table}\n")),
-            "README has another table than\n{table}"
+            book.contains(&format!("|---|---|---|---|---|\n{table}\n")),
+            "packaging/README.md has another table than\n{table}"
         );
     }
 
