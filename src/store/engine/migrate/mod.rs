@@ -139,8 +139,8 @@ pub(crate) fn upgrade(data_dir: &DataDir) -> Result<(), String> {
     done.map_err(|e| format!("{} could not be upgraded and is as it was: {e}", path.display()))
 }
 
-/// Compares the schema of a file with that of a new site: another program may have changed it. Indexes and triggers are made anew; a
-/// table that is missing or another is an error.
+/// Compares the schema of a file with that of a new site: another program may have changed it. Indexes, triggers and views are
+/// made anew; a table that is missing or was changed is an error.
 fn mend(conn: &mut Connection, path: &Path) -> Result<(), String> {
     let failed = |e: rusqlite::Error| format!("cannot compare the schema of {}: {}", path.display(), one_line(e));
     let right = objects(&fresh().map_err(failed)?).map_err(failed)?;
@@ -155,7 +155,9 @@ fn mend(conn: &mut Connection, path: &Path) -> Result<(), String> {
     for (object, sql) in odd {
         let (kind, name) = object.split_once(' ').unwrap_or(("", object));
         let made = match kind {
-            "index" | "trigger" => tx.execute_batch(&format!("DROP {kind} IF EXISTS \"{name}\"; {sql}")).is_ok(),
+            "index" | "trigger" | "view" => {
+                tx.execute_batch(&format!("DROP {kind} IF EXISTS \"{name}\"; {sql}")).is_ok()
+            }
             _ => false,
         };
         if !made {
