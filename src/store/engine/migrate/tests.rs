@@ -255,7 +255,7 @@ fn an_index_or_trigger_that_another_program_removed_is_made_anew_and_a_table_is_
         assert!(content(&conn) == before, "{change}");
     }
     for (change, named) in [
-        ("ALTER TABLE sessions ADD COLUMN more", "table sessions"),
+        ("ALTER TABLE sessions ADD COLUMN more TEXT", "table sessions"),
         ("PRAGMA foreign_keys = off; DROP TABLE invitations", "table invitations"),
     ] {
         let copy = tempfile::tempdir().unwrap();
