@@ -110,7 +110,7 @@ fn damaged(path: &Path, what: &str) -> String {
     if may_be_wal && !wal_mark::is_own_and_whole(path) && quick_check::is_sound_alone(path) {
         return wal_match::refusal(path);
     }
-    let what = if is_of_page { repair::page_in_words(what) } else { what.to_owned() };
+    let what = if is_of_page { quick_check::page_in_words(what) } else { what.to_owned() };
     let what: String = what.chars().take(MESSAGE_CHARS_MAX).map(|c| if c.is_control() { '?' } else { c }).collect();
     // With its log beside it, a copy that somebody put here is not told from damage.
     let copied = match is_of_page && !quick_check::wal_is_empty(path) {

@@ -64,3 +64,9 @@ pub(crate) fn is_sound_alone(path: &Path) -> bool {
 pub(super) fn message(e: &rusqlite::Error) -> String {
     if is_of_bad_page(e) { BAD_PAGE.to_owned() } else { e.to_string() }
 }
+
+/// A line of a check about a page that failed its checksum, in words: "page 265 is not what was written there".
+pub(super) fn page_in_words(line: &str) -> String {
+    let page = line.split_once(" page ").and_then(|(_, rest)| rest.split_once(':'));
+    page.map_or_else(|| BAD_PAGE.to_owned(), |(page, _)| format!("page {page} is not what was written there"))
+}

@@ -1,7 +1,6 @@
 //! Locates damage while the database is served, and rebuilds damaged indexes from their rows.
 
 use super::page_checksums::accepting_bad;
-use super::quick_check::BAD_PAGE;
 use super::rewrite;
 use crate::http::failure::is_of_bad_page;
 use crate::store::Store;
@@ -50,12 +49,6 @@ pub(super) fn names_bad_page(line: &str) -> bool {
 fn root_of(line: &str) -> Option<u32> {
     let line = line.strip_suffix(&format!(": unable to get the page. error code={}", ffi::SQLITE_IOERR_DATA))?;
     line.strip_prefix("Tree ")?.split_once(" page ")?.0.parse().ok()
-}
-
-/// A line of a check about a page that failed its checksum, in words: "page 265 is not what was written there".
-pub(super) fn page_in_words(line: &str) -> String {
-    let page = line.split_once(" page ").and_then(|(_, rest)| rest.split_once(':'));
-    page.map_or_else(|| BAD_PAGE.to_owned(), |(page, _)| format!("page {page} is not what was written there"))
 }
 
 /// Whether a line is about an unused page: the children of an unreadable index page look unused.
