@@ -112,8 +112,6 @@ CREATE TABLE members (
     role               TEXT    NOT NULL DEFAULT 'member' CHECK (role IN ('member', 'desk', 'admin', 'sync')),
     password_hash      TEXT,                         -- Argon2id as a PHC string; null: no sign-in by password
     pin_hash           BLOB,                         -- keyed hash of the booking PIN
-    pin_misses         INTEGER NOT NULL DEFAULT 0,
-    pin_paused_until   INTEGER NOT NULL DEFAULT 0,
     terms_accepted_at  INTEGER,
     paid_until         INTEGER,                      -- the membership is paid for until then
     banned_at          INTEGER,
@@ -424,14 +422,6 @@ CREATE TABLE passcodes (
     PRIMARY KEY (member_id, purpose)
 ) STRICT, WITHOUT ROWID;
 
--- When passcodes went to an address (hashed), for the limit an hour.
-CREATE TABLE passcode_sends (
-    address_hash BLOB    NOT NULL,
-    sent_at      INTEGER NOT NULL
-) STRICT;
-CREATE INDEX passcode_sends_by_address ON passcode_sends (address_hash, sent_at);
-CREATE INDEX passcode_sends_by_age ON passcode_sends (sent_at);
-
 -- What the link in a mail carries that confirms an address. A token that ran out is kept for a while, because a new one is asked
 -- for with the old.
 CREATE TABLE email_tokens (
@@ -475,7 +465,8 @@ CREATE TABLE devices (
 CREATE INDEX devices_by_member ON devices (member_id);
 CREATE INDEX devices_by_use ON devices (used_at);
 
--- Misses of a key (an account, or an account from an address, or an address), hashed with the site key.
+-- Misses of a key (an account, or an account from an address, or an address), hashed with the site key. What the rows allow is
+-- said by the table of limits.
 CREATE TABLE throttles (
     throttle_key BLOB    PRIMARY KEY,
     account_key  BLOB,                               -- hash of the account that it is about, so that the shell can clear all of
@@ -486,6 +477,14 @@ CREATE TABLE throttles (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX throttles_by_age ON throttles (missed_at);
 CREATE INDEX throttles_by_account ON throttles (account_key) WHERE account_key IS NOT NULL;
+
+-- One row for each message or request that is counted under a key, hashed as above.
+CREATE TABLE counted (
+    count_key  BLOB    NOT NULL,
+    counted_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX counted_by_key ON counted (count_key, counted_at);
+CREATE INDEX counted_by_age ON counted (counted_at);
 
 -- First answers by Idempotency-Key, kept a day. Caller, operation and key are hashed together, the answer is sealed.
 CREATE TABLE replays (

@@ -1,7 +1,7 @@
 //! Accounts: ban and reinstate, change the role, confirm the e-mail address, clear rate limits.
 
 use super::{Change, Outcome, RankedActor, change};
-use crate::auth::counters::{self, ClearedLimits};
+use crate::auth::limits::proofs::{self, ClearedLimits};
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -115,7 +115,7 @@ pub(crate) fn confirm_email(cx: &Change, member_id: i64) -> Result<Outcome, Fail
 /// limited, because the failed attempts so far are forgotten.
 pub(crate) fn unlock(cx: &Change, member_id: i64) -> Result<ClearedLimits, Failure> {
     let account = cx.served(member_id)?;
-    let lifted = counters::clear_account_limits(cx.site, cx.tx, account.member_id)?;
+    let lifted = proofs::clear_account_limits(cx.site, cx.tx, account.member_id)?;
     cx.record("member.unlocked", &Subject::Member(member_id), &Detail::none())?;
     Ok(lifted)
 }

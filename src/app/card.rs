@@ -2,7 +2,7 @@
 
 use super::seen::Seen;
 use super::{Change, Outcome};
-use crate::auth::message_quota::Cause;
+use crate::auth::limits::messages::Cause;
 use crate::auth::{confirmation, security_event};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::email;

@@ -1,7 +1,7 @@
 //! The contact form: a message for the desk, which is also forwarded by mail.
 
 use super::Change;
-use crate::auth::message_quota;
+use crate::auth::limits::messages;
 use crate::domain::country;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -29,7 +29,7 @@ fn describe_sender(sent: &NewContactMessage, language: Language) -> String {
 /// used to write to any address in the site's name. Above the daily limit no mail is sent; the desk has every message.
 fn forward(cx: &Change, sent: &NewContactMessage, language: Language) -> Result<(), Failure> {
     let Some(recipient) = &cx.site.config.contact_to else { return Ok(()) };
-    if !message_quota::take_for_site_address(cx.site, cx.tx, recipient)? {
+    if !messages::take_for_site_address(cx.site, cx.tx, recipient)? {
         return Ok(());
     }
     let or_nothing = |text: &str| if text.is_empty() { NOTHING.to_owned() } else { text.to_owned() };

@@ -1,6 +1,7 @@
 //! Credentials of an account, replaced or ended by the owner, or by an actor who may serve the account.
 
 use super::{Change, SubjectAccount};
+use crate::auth::limits::booking_pins;
 use crate::auth::pin;
 use crate::auth::second_factor;
 use crate::auth::security_event::{self, Event};
@@ -28,6 +29,7 @@ pub(crate) fn renew_pin(cx: &Change, subject: &SubjectAccount) -> Result<String,
     // 64 random bits modulo a million: the probabilities of two PINs differ by less than one part in 10^13.
     let new = format!("{:06}", u64::from_be_bytes(random::<8>()) % PINS);
     pins::set(cx.tx, subject.member_id, &pin::hash(cx.site, subject.member_id, &new))?;
+    booking_pins::forget(cx.site, cx.tx, subject.member_id)?;
     forget_outdated_pins(cx, subject)?;
     if cx.site.config.waiver.required {
         signing_links::delete_of_member(cx.tx, subject.member_id)?;

@@ -3,7 +3,7 @@
 //! first sign-in.
 
 use super::{Change, Outcome, RankedActor, change, claims};
-use crate::auth::message_quota;
+use crate::auth::limits::messages;
 use crate::domain::audit::{ActorId, Detail, Subject};
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
@@ -127,7 +127,7 @@ fn check_and_count_mail(cx: &Change, invitee: &Invitee) -> Result<Option<Denial>
     if let Some(owner) = members::find_by_confirmed_email(cx.tx, invitee.email)? {
         return Ok(Some(Denial::HasAccount(owner)));
     }
-    Ok((!message_quota::take_for_invitation(cx.site, cx.tx, invitee.email)?).then_some(Denial::TooManyMails))
+    Ok((!messages::take_for_invitation(cx.site, cx.tx, invitee.email)?).then_some(Denial::TooManyMails))
 }
 
 fn post(cx: &Change, invitee: &Invitee, code: &str) -> Result<(), Failure> {

@@ -2,8 +2,8 @@
 
 use super::bookings::of_partner::{self, Answer as Booked};
 use super::{Change, RankedActor, bookings as booked, change_once, flights};
-use crate::auth::limits;
-use crate::auth::{Partner, new_token, pin, pin_guesses};
+use crate::auth::limits::booking_pins;
+use crate::auth::{Partner, new_token, pin};
 use crate::domain::audit::ActorId;
 use crate::domain::booking::{Booking, Denial};
 use crate::http::call::{AuthOutcome, Call};
@@ -12,14 +12,12 @@ use crate::i18n::language::TextKey;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
 use crate::store::tables::history::{self, Event, EventSubject};
-use crate::store::tables::{joins, members, notices, pins, sessions};
+use crate::store::tables::{joins, members, sessions};
 use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use subtle::ConstantTimeEq;
 
-const WRONG_PINS_MAX: i64 = limits::BOOKING_PINS.fixed();
-const PIN_PAUSE_SECONDS: i64 = limits::BOOKING_PINS.seconds();
 const TOKEN_SECONDS: i64 = 24 * 3600;
 
 /// A request for a token, as a partner sent it.
@@ -149,7 +147,7 @@ impl Request<'_> {
             Booked::Ended(row) => return self.refuse_ended(&row),
             // Counted as a wrong PIN, which it is for this request.
             Booked::NeedsPin(row) => {
-                count_wrong_pin(cx.tx, member_id)?;
+                booking_pins::count_wrong(cx.site, cx.tx, member_id)?;
                 self.note_wrong_pin()?;
                 return self.refuse_booking("booking.pin_outdated", &row);
             }
@@ -196,7 +194,7 @@ impl Request<'_> {
     fn note_wrong_pin(&self) -> Result<(), Failure> {
         let Request { cx, call, partner, .. } = *self;
         call.outcome.set(AuthOutcome::WrongCredentials);
-        pin_guesses::record_wrong_pin(cx.site, call, cx.tx, partner.id())
+        booking_pins::count_wrong_by_partner(cx.site, call, cx.tx, partner.id())
     }
 
     fn refuse_ended(&self, row: &BookingRow) -> Result<Outcome, Failure> {
@@ -245,34 +243,18 @@ fn check_pin(
     member_pin: &str,
     kept: Option<([u8; 32], [u8; 32])>,
 ) -> Result<PinCheck, Failure> {
-    let Some(known) = pins::find(tx, member_id)? else { return Ok(PinCheck::Wrong) };
-    if tx.now() < known.paused_until {
+    if members::find_standing(tx, member_id)?.is_none() || booking_pins::is_paused(site, tx, member_id, tx.now())? {
         return Ok(PinCheck::Wrong);
     }
     if pin::is_right(site, tx, member_id, member_pin)? {
-        if known.wrong_pins > 0 {
-            pins::set_wrong_pins(tx, member_id, 0, 0)?;
-        }
+        booking_pins::forget(site, tx, member_id)?;
         return Ok(PinCheck::Right);
     }
     if kept.is_some_and(|(kept, presented)| bool::from(kept.ct_eq(&presented))) {
         return Ok(PinCheck::Outdated);
     }
-    count_wrong_pin(tx, member_id)?;
+    booking_pins::count_wrong(site, tx, member_id)?;
     Ok(PinCheck::Wrong)
-}
-
-/// Stores the number of wrong PINs in a row, or begins a pause, of which the member is notified.
-fn count_wrong_pin(tx: &Write, member_id: i64) -> Result<(), Failure> {
-    let wrong_pins = pins::find(tx, member_id)?.map_or(0, |known| known.wrong_pins) + 1;
-    if wrong_pins < WRONG_PINS_MAX {
-        pins::set_wrong_pins(tx, member_id, wrong_pins, 0)?;
-        return Ok(());
-    }
-    pins::set_wrong_pins(tx, member_id, 0, tx.now() + PIN_PAUSE_SECONDS)?;
-    let detail = json!({ "minutes": PIN_PAUSE_SECONDS / 60 }).to_string();
-    notices::insert(tx, member_id, "notice.pin_paused", &detail)?;
-    Ok(())
 }
 
 fn is_banned(tx: &Read, member_id: i64) -> Result<bool, Failure> {

@@ -5,7 +5,7 @@ use super::alike::{self, Told};
 use super::import_export::cell::read_birthday_of_form;
 use super::person::{self, Person};
 use super::{Change, RankedActor, claims, credentials};
-use crate::auth::message_quota::Cause;
+use crate::auth::limits::messages::Cause;
 use crate::auth::{confirmation, kiosk, limits};
 use crate::domain::audit::{ActorId, Detail, Origin, Subject};
 use crate::domain::role::Role;

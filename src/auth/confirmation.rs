@@ -1,7 +1,7 @@
 //! Confirming an e-mail address by a mailed token, which works once and for a day.
 
 use super::limits;
-use super::message_quota::{self, Cause};
+use super::limits::messages::{self, Cause};
 use super::security_event;
 use super::session::{new_token, token_hash};
 use crate::http::call::Call;
@@ -55,7 +55,7 @@ pub(crate) fn send_for(
     takes_over: bool,
     language: Language,
 ) -> Result<(), Failure> {
-    if message_quota::take(site, tx, cause, member_id, Channel::Email, email)?.is_err() {
+    if messages::take(site, tx, cause, member_id, Channel::Email, email)?.is_err() {
         return Ok(());
     }
     let owner = members::find_by_confirmed_email(tx, email)?;

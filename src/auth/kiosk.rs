@@ -2,8 +2,9 @@
 //! the kiosk's own rows of the table say what a guest may do, for as long as the screen is touched.
 
 use super::cookie::{self, Cookie};
-use super::counters::Counters;
 use super::limits;
+use super::limits::counted::Counter;
+use super::limits::proofs::Counters;
 use super::session::{new_token, token_hash};
 use super::{pin, sign_in};
 use crate::domain::card;
@@ -17,7 +18,6 @@ use crate::site::Site;
 use crate::store::tables::joins;
 use crate::store::tables::kiosks;
 use crate::store::tables::members::{self, Account, Secrets};
-use crate::store::tables::throttles::{self, Counter};
 use crate::store::{Read, Write};
 use subtle::ConstantTimeEq;
 
@@ -135,13 +135,13 @@ pub(crate) enum Paired {
 /// wrong code.
 pub(crate) fn pair(site: &Site, call: &Call, tx: &Write, typed: &str) -> Result<Paired, Failure> {
     let address = call.network().to_string();
-    let key = site.keys.hash(Purpose::Throttle, &[b"kiosk pairing", address.as_bytes()]);
-    if throttles::closed_for(tx, &key, tx.now())? > 0 {
+    let misses = Counter::new(site, limits::PAIRINGS, &[b"kiosk pairing", address.as_bytes()]);
+    if misses.full_until(tx, tx.now())?.is_some() {
         return Ok(Paired::Delayed);
     }
     let code: String = typed.chars().filter(char::is_ascii_digit).collect();
     let Some(pairing) = kiosks::take_pairing(tx, &pairing_hash(site, &code))? else {
-        throttles::count_failure(tx, &Counter { key, account_key: None, rule: limits::PAIRINGS.rule(site) })?;
+        misses.count(tx)?;
         return Ok(Paired::Wrong);
     };
     let (token, hash) = new_token();

@@ -6,18 +6,15 @@ pub(crate) mod clerk;
 pub(crate) mod clerk_switch;
 pub(crate) mod confirmation;
 mod cookie;
-pub mod counters;
 pub(crate) mod device;
 pub(crate) mod idempotency;
 pub(crate) mod kiosk;
 pub mod limits;
-pub mod message_quota;
 pub(crate) mod origin;
 mod partner;
 pub(crate) mod passcode;
 pub(crate) mod passkey;
 pub mod pin;
-pub(crate) mod pin_guesses;
 pub(crate) mod refusals;
 pub mod second_factor;
 pub mod security_event;
@@ -115,19 +112,20 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
         }
         Access::Member(operation) => {
             let member = session::member(site, call)?;
-            limits::count_change(site, call)?;
+            limits::count_request(site, call)?;
             idempotency::identify(site, call, call.principal.get())?;
             operation(site, call, &member)
         }
         Access::Bearer(operation) => {
             let bearer = session::bearer(site, call)?;
-            limits::count_change(site, call)?;
+            limits::count_request(site, call)?;
             idempotency::identify(site, call, call.principal.get())?;
             operation(site, call, &bearer)
         }
         Access::Staff(operation) => {
             let staff = session::staff(site, call)?;
-            limits::STAFF_REQUESTS.take(site, call.principal.get())?;
+            // Reports are read by `POST`, which is no change.
+            limits::REQUESTS.take(site, call.principal.get())?;
             idempotency::identify(site, call, call.principal.get())?;
             operation(site, call, &staff)
         }
@@ -147,12 +145,13 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             if call.row.admins {
                 clerk.check_admin()?;
             }
-            limits::count_change(site, call)?;
+            limits::count_request(site, call)?;
             page(site, call, &clerk)
         }
         Access::Kiosk(page) => {
             origin::check(site, call)?;
             let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
+            limits::REQUESTS.take(site, kiosk.id())?;
             if !call.reads() {
                 limits::KIOSK_POSTS.take(site, kiosk.id())?;
             }
@@ -163,7 +162,7 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             origin::check(site, call)?;
             let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };
             let Some(guest) = kiosk::find_guest(site, call, &kiosk)? else { return Ok(kiosk::to_start()) };
-            limits::count_change(site, call)?;
+            limits::count_request(site, call)?;
             page(site, call, &guest)
         }
     }

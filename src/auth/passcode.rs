@@ -1,15 +1,13 @@
 //! Passcodes: six digits to an address of the member's, good for ten minutes, five tries and one use.
 
 use super::device;
-use super::message_quota::{self, Cause, LimitReached};
-use crate::domain::email;
+use super::limits::messages::{self, Cause, LimitReached};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::keys::{Purpose, random};
 use crate::site::Site;
 use crate::store::Write;
-use crate::store::tables::members::Profile;
 use crate::store::tables::outbox::{self, Channel};
 use crate::store::tables::passcodes;
 use serde_json::json;
@@ -22,8 +20,6 @@ const TRIES_MAX: i64 = super::limits::PASSCODE_TRIES.fixed();
 /// A number that no member has.
 const NO_MEMBER: i64 = 0;
 const HOUR_SECONDS: i64 = 3600;
-/// Requests for recovery passcodes under one name from one place.
-const SENDS_PER_HOUR_MAX: i64 = super::limits::PASSCODE_REQUESTS.fixed();
 
 /// The purpose of a passcode; one of each purpose is live at a time, and none serves for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +69,7 @@ impl Asker {
         Ok(match device::find(call, tx, member_id, tx.now())? {
             Some(device) if device.by_member => Asker { place: device.hash, cause: Cause::RecoveryAtOwnDevice },
             Some(device) => Asker { place: device.hash, cause },
-            None => Asker { place: message_quota::network_key(site, call.network()), cause },
+            None => Asker { place: messages::network_key(site, call.network()), cause },
         })
     }
 }
@@ -81,7 +77,7 @@ impl Asker {
 /// Queues a new passcode for sending, which replaces the older one of the same use. `Err`: a limit is reached, and the older
 /// passcode stays valid.
 pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Result<(), LimitReached>, Failure> {
-    let taken = message_quota::take(site, tx, target.cause, target.member_id, target.channel, target.address)?;
+    let taken = messages::take(site, tx, target.cause, target.member_id, target.channel, target.address)?;
     if let Err(over) = taken {
         return Ok(Err(over));
     }
@@ -93,7 +89,7 @@ pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Resu
 /// one was, while the server is busy. `target`: any member, who is not concerned.
 pub(crate) fn imitate_send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
     tx.undone(|| {
-        _ = message_quota::take(site, tx, target.cause, NO_MEMBER, target.channel, target.address)?;
+        _ = messages::take(site, tx, target.cause, NO_MEMBER, target.channel, target.address)?;
         queue(site, tx, usage, target)
     })
 }
@@ -131,36 +127,15 @@ pub(crate) fn refused(tx: &Write, over: LimitReached) -> Failure {
     }
 }
 
-/// Counts a request for a passcode under the typed name, in whatever spelling, known or not: 429 above as many an hour from
-/// one place as an address gets, so that an unknown name is refused exactly when a known one is. Requests from elsewhere do
-/// not count: whoever knows the name could keep its owner from asking.
+/// Counts a request for a passcode under the typed name; 429 where [`messages::take_request`] allows no more.
 pub(crate) fn count_request(site: &Site, tx: &Write, name: &str, asker: &Asker) -> Result<(), Failure> {
-    let key = passcodes::part_key(&name_hash(site, name), &asker.place);
-    if let Some(until) = passcodes::full_until(tx, &key, SENDS_PER_HOUR_MAX, HOUR_SECONDS, tx.now())? {
-        return Err(too_many(tx, until));
-    }
-    passcodes::insert_send(tx, &key)?;
-    Ok(())
+    let full = messages::take_request(site, tx, name, &asker.place)?;
+    full.map_or(Ok(()), |until| Err(too_many(tx, until)))
 }
 
 fn too_many(tx: &Write, until: i64) -> Failure {
     let seconds = u64::try_from(until - tx.now()).unwrap_or_default();
     Failure::passcode_too_many().retry_after(Duration::from_secs(seconds))
-}
-
-/// Clears the counters of the passcodes that were sent to a member or requested under the member's names. Returns whether a
-/// limit was reached.
-pub(crate) fn forget_sends(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
-    let mut used_up = message_quota::forget(site, tx, profile)?;
-    for hash in [&profile.username, &profile.email].map(|name| name_hash(site, name)) {
-        used_up |= passcodes::is_part_full(tx, &hash, SENDS_PER_HOUR_MAX, HOUR_SECONDS)?;
-        passcodes::forget_sends(tx, &hash)?;
-    }
-    Ok(used_up)
-}
-
-fn name_hash(site: &Site, name: &str) -> [u8; 32] {
-    site.keys.hash(Purpose::PasscodeAddress, &[b"name", email::canonical(name).as_bytes()])
 }
 
 /// Counts a try of the live passcode without comparing it, where another part of the same proof was wrong.

@@ -15,6 +15,5 @@ pub fn hash(site: &Site, member_id: i64, pin: &str) -> [u8; 32] {
 /// Whether the PIN is the member's; a member without a PIN has no right one.
 pub(crate) fn is_right(site: &Site, tx: &Read, member_id: i64, pin: &str) -> Result<bool, Failure> {
     let presented = hash(site, member_id, pin);
-    let stored = pins::find(tx, member_id)?.and_then(|stored| stored.hash);
-    Ok(stored.is_some_and(|hash| bool::from(hash.ct_eq(&presented))))
+    Ok(pins::find(tx, member_id)?.is_some_and(|hash| bool::from(hash.ct_eq(&presented))))
 }

@@ -3,7 +3,7 @@
 //! Every decision is made on the rows of one transaction. Only this file makes a [`SecondFactorPassed`], without which no
 //! session opens.
 
-use super::message_quota::Cause;
+use super::limits::messages::Cause;
 use super::passcode::{self, Target, Use};
 use super::security_event::{self, Event};
 use crate::domain::audit::{Actor, Detail, Subject};

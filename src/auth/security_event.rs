@@ -1,7 +1,7 @@
 //! Security events: changes of an account's credentials. Each writes an audit row, a notice to the owner, and a message to a
 //! confirmed address, in the transaction of the change. A member without a confirmed address gets the notice alone.
 
-use super::message_quota::{self, Cause};
+use super::limits::messages::{self, Cause};
 use super::session::new_token;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::http::failure::Failure;
@@ -163,7 +163,7 @@ fn send(
     before: Option<&Profile>,
     language: Language,
 ) -> Result<(), Failure> {
-    let taken = message_quota::take(site, tx, Cause::SecurityEvent, member_id, channel, recipient)?;
+    let taken = messages::take(site, tx, Cause::SecurityEvent, member_id, channel, recipient)?;
     if taken.is_err() && !(event == Event::EmailChanged && before.is_some()) {
         return Ok(());
     }

@@ -1,8 +1,8 @@
 //! Sign-in by name and password: throttled, with the same answer in the same time whether or not the account exists.
 
-use super::counters::{self, Counters};
 use super::device;
 use super::limits;
+use super::limits::proofs::{self, Counters};
 use super::second_factor::{Proof, SecondFactorPassed};
 use super::session::new_token;
 use crate::domain::audit::{Detail, Subject};
@@ -201,7 +201,7 @@ pub(crate) fn open_session(
     if account.banned || !is_unchanged(tx, account)? {
         return Ok(None);
     }
-    counters::clear_after_sign_in(site, call, tx, account)?;
+    proofs::clear_after_sign_in(site, call, tx, account)?;
     if let Some(phc) = renewed {
         members::set_password(tx, account.member_id, phc)?;
     }

@@ -34,7 +34,6 @@ pub(crate) mod screen_name;
 pub(crate) mod signoff;
 pub mod standby;
 pub(crate) mod strength;
-pub(crate) mod throttle;
 pub(crate) mod till;
 pub(crate) mod totp;
 pub mod tunnel;

@@ -119,7 +119,7 @@ pub fn purge_expired(site: &Site) -> Result<usize, Failure> {
         removed += replays::purge_expired(tx, PURGE_ROWS_MAX)?;
         removed += partners::purge_signatures(tx, tx.now() - SIGNATURE_KEPT_SECONDS, PURGE_ROWS_MAX)?;
         removed += throttles::purge_expired(tx, PURGE_ROWS_MAX)?;
-        removed += passcodes::purge_expired(tx, PURGE_ROWS_MAX)?;
+        removed += passcodes::purge_expired(tx)?;
         messages::end_passcodes(tx, tx.now() - LIFE_SECONDS)?;
         messages::end_waiting(tx, tx.now() - MESSAGE_WAITS_SECONDS)?;
         removed += messages::purge_expired(tx, tx.now() - MESSAGE_KEPT_SECONDS, PURGE_ROWS_MAX)?;

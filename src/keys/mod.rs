@@ -48,7 +48,7 @@ pub enum Purpose {
     Answer,
     /// Booking PINs.
     Pin,
-    /// The names of counters of failed attempts.
+    /// The names of counters: of failed attempts, messages and requests.
     Throttle,
     /// Idempotency keys, and the bodies that came with them.
     Replay,
@@ -56,8 +56,6 @@ pub enum Purpose {
     Message,
     /// Passcodes that were sent.
     Passcode,
-    /// Addresses that passcodes went to.
-    PasscodeAddress,
     /// The code on a certificate.
     Certificate,
     /// Challenges that wait for a passkey.

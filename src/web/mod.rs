@@ -151,7 +151,10 @@ fn mistakes(failure: &Failure, language: Language) -> Vec<String> {
 fn failure_text(failure: &Failure, language: Language) -> String {
     let key = match failure.text().key() {
         "unknown_path" | "method_not_allowed" => "desk.no_page",
-        "too_fast" => "desk.not_so_fast",
+        "too_fast" => {
+            let seconds = failure.retry_after_seconds().unwrap_or(1);
+            return language.say(&Text::new("desk.not_so_fast").with_count("minutes", seconds.div_ceil(60)));
+        }
         "invalid_fields" => "desk.fields_wrong",
         _ => return language.say(failure.text()),
     };

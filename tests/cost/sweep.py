@@ -7,7 +7,7 @@ import re
 import sys
 import urllib.parse
 
-from measure import ADDRESS, CHANGES, FACTS, MISSES, clerk, counts, cpu_ms, limited, peak_mib, PID, send, session, signed
+from measure import ADDRESS, CHANGES, FACTS, MISSES, READS, clerk, counts, cpu_ms, limited, peak_mib, PID, send, session, signed
 import time
 
 TIMES = 10
@@ -44,9 +44,9 @@ def bound(row):
     if caller in ("open", "page"):
         return "reading threads, queue 1,024, 2 s" if reads else f"64 KiB; 2 s in the queue; {limited(*of_open(path))}"
     if reads:
-        return "reading threads, queue 1,024, 2 s; 5,000 rows an answer; a statement ends after 2 s"
+        return limited(READS) + "; reading threads, queue 1,024, 2 s; 5,000 rows an answer; a statement ends after 2 s"
     if caller == "staff":
-        return limited("requests for the staff of the API") + "; 64 KiB"
+        return limited(READS) + "; 64 KiB"
     if "desk" in path:
         return limited(CHANGES) + "; 64 KiB, a pasted request 256 KiB; one writer, 2 s in its queue"
     if "kiosk" in path:

@@ -32,6 +32,7 @@ const RULES: &[Rule] = &[
             "http/field_types.rs",
             "http/json.rs",
             "auth/confirmation.rs",
+            "auth/limits/booking_pins.rs",
             "auth/passcode.rs",
             "auth/social/",
             "auth/passkey/",

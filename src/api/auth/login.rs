@@ -2,9 +2,9 @@
 
 use crate::app::{self, Change, RankedActor};
 use crate::auth::challenge::{self, Intent};
-use crate::auth::counters;
 use crate::auth::device;
 use crate::auth::limits;
+use crate::auth::limits::proofs;
 use crate::auth::second_factor::{self, FactorMethod, RequiredCode, Requirement, SecondFactorPassed};
 use crate::auth::sign_in::{self, OpenedSession, PasswordProof};
 use crate::http::Answer;
@@ -189,7 +189,7 @@ fn require_code(
     kind: SignInKind,
 ) -> Result<SignInOutcome, Failure> {
     call.outcome.set(AuthOutcome::SecondFactorDue);
-    counters::count_second_step(cx.site, call, cx.tx, account)?;
+    proofs::count_second_step(cx.site, call, cx.tx, account)?;
     let (code, message) = match (due, kind) {
         (RequiredCode::Totp, _) if cx.site.clock.is_suspect() => (CodeKind::Authenticator, "factor.clock_suspect"),
         (RequiredCode::Totp, _) => (CodeKind::Authenticator, "factor.totp_due"),

@@ -3,7 +3,8 @@
 use crate::app;
 use crate::app::booking_fields::{BOOKING_FIELDS, BOOKING_MOMENTS, BookingFields, REQUIRED_FIELDS};
 use crate::app::partner_tokens::{self, BookingState, Outcome, Sent};
-use crate::auth::{Partner, pin_guesses};
+use crate::auth::Partner;
+use crate::auth::limits::booking_pins;
 use crate::domain::booking::Booking;
 use crate::domain::when;
 use crate::http::Answer;
@@ -51,7 +52,7 @@ crate::body! {
 pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let outcome = app::once(site, call, || {
         let TokenRequest { member_id, member_pin, booking } = TokenRequest::read(site, call)?;
-        match site.store.read(|tx| pin_guesses::paused_for(site, tx, partner.id(), site.now()))? {
+        match site.store.read(|tx| booking_pins::partner_paused_for(site, tx, partner.id(), site.now()))? {
             0 => {
                 let sent = Sent { member_id, member_pin, booking: booking.complete() };
                 partner_tokens::take(site, call, partner, &sent)

@@ -1,7 +1,7 @@
 //! Changing the e-mail address or telephone number, by a passcode that is sent to the new one.
 
 use crate::app::{self, own_profile};
-use crate::auth::message_quota::Cause;
+use crate::auth::limits::messages::Cause;
 use crate::auth::passcode::{self, Target, Use};
 use crate::auth::{Member, limits};
 use crate::domain::{country, phone};

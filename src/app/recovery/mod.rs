@@ -9,7 +9,7 @@ pub(crate) use request::AccountAccess;
 use super::credentials::{self, KeptCredentials};
 use super::{RankedActor, change_once};
 use crate::auth::limits;
-use crate::auth::message_quota::Cause;
+use crate::auth::limits::messages::Cause;
 use crate::auth::passcode::{self, Asker, Target, Use};
 use crate::auth::sign_in::{self, Attempt};
 use crate::domain::email;

@@ -32,7 +32,7 @@ pub(crate) fn admit(site: &Site, call: &Call, callback: &Callback) -> Answer {
         Callback::Deletion(operation) => {
             let request = deletion::admit(site, call)?;
             call.principal.set(PrincipalId::Sender("social"));
-            limits::count_change(site, call)?;
+            limits::count_request(site, call)?;
             idempotency::identify(site, call, call.principal.get())?;
             operation(site, call, &request)
         }
@@ -43,13 +43,13 @@ pub(crate) fn admit(site: &Site, call: &Call, callback: &Callback) -> Answer {
                 return operation(site, call, &events);
             }
             call.principal.set(PrincipalId::Sender("mail"));
-            limits::count_change(site, call)?;
+            limits::count_request(site, call)?;
             idempotency::identify(site, call, call.principal.get())?;
             operation(site, call, &events)
         }
         Callback::Payment(operation) => {
             let caller = payment::admit(site, call)?;
-            limits::count_change(site, call)?;
+            limits::count_request(site, call)?;
             idempotency::identify(site, call, call.principal.get())?;
             operation(site, call, &caller)
         }

@@ -1,13 +1,17 @@
 //! The table of limits on guessing and pacing: what is limited, by whom, how much, for how long, and the answer beyond it.
-//! `packaging/README.md` prints it. Rates are counted in memory, see `rates`; the other kinds are counted in the database.
+//! `packaging/README.md` prints it. Rates are counted in memory, see `rates`; the other kinds are counted in the database, see `counted`.
+//! Which counts an attempt or a message concerns is said by `proofs`, `booking_pins` and `messages`.
 
+pub mod booking_pins;
+pub(crate) mod counted;
+pub mod messages;
+pub mod proofs;
 mod rates;
 
 pub use rates::RateLimiter;
 
 use crate::config::Limits;
 use crate::domain::role::Role;
-use crate::domain::throttle::{LeakyBucket, Rule};
 use crate::http::call::{Call, Network, PrincipalId};
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -116,7 +120,7 @@ limits! {
     CONTACTS = "messages of the contact form" by "network": setting!(contacts_per_hour_per_address), Refills(HOUR), TOO_FAST;
     ALL_CONTACTS = "messages of the contact form" by "all": Setting("1,000, or the hour of one network", |l| l.contacts_per_hour_per_address.max(1_000)), Refills(DAY), TOO_FAST;
     CHANGES = "changes" by "member or clerk": setting!(changes_per_day_per_member), Refills(DAY), TOO_FAST;
-    STAFF_REQUESTS = "requests for the staff of the API" by "session's member": Fixed(60_000), Refills(MINUTE), TOO_FAST;
+    REQUESTS = "requests, pages and reads among them" by "member or clerk; kiosk": Fixed(60_000), Refills(MINUTE), TOO_FAST;
     DOCUMENTS = "pictures and documents" by "member": Fixed(120), Refills(HOUR), TOO_FAST;
     KEYS = "outcomes kept under idempotency keys" by "member, partner or sender": Fixed(5_000), Refills(DAY), TOO_FAST;
     KEYS_OF_NETWORK = "outcomes kept under idempotency keys" by "network of strangers": Fixed(600), Refills(HOUR), TOO_FAST;
@@ -129,8 +133,12 @@ limits! {
     MESSAGES_OF_NETWORK = "messages of one cause to one address" by "network of strangers": Fixed(8), Within(DAY), NOT_SENT;
     EVENT_MAILS = "mails about changed credentials" by "member": Fixed(30), Within(DAY), NOT_SENT;
     SITE_MAILS = "forwarded messages and invitations" by "address": Fixed(200), Within(DAY), NOT_SENT;
-    ALL_MAILS = "mails; strangers cause half of them at most" by "all": setting!(mails_per_day), Within(DAY), NOT_SENT;
-    ALL_SMS = "short messages; strangers cause half of them at most" by "all": setting!(sms_per_day), Within(DAY), NOT_SENT;
+    PASSCODES_OF_ANYBODY = "passcodes that anybody may cause" by "address": Fixed(20), Within(DAY), NOT_SENT;
+    ALL_MAILS = "mails" by "all": setting!(mails_per_day), Within(DAY), NOT_SENT;
+    MAILS_OF_STRANGERS = "mails" by "all strangers": Setting("half of `limits.mails_per_day`", |l| l.mails_per_day / 2), Within(DAY), NOT_SENT;
+    MAILS_OF_SIGN_UPS = "mails" by "all sign-ups and the contact form": Setting("a quarter of `limits.mails_per_day`", |l| (l.mails_per_day / 4).max(1)), Within(DAY), NOT_SENT;
+    ALL_SMS = "short messages" by "all": setting!(sms_per_day), Within(DAY), NOT_SENT;
+    SMS_OF_STRANGERS = "short messages" by "all strangers": Setting("half of `limits.sms_per_day`", |l| l.sms_per_day / 2), Within(DAY), NOT_SENT;
 }
 
 impl Limit {
@@ -156,17 +164,6 @@ impl Limit {
             Setting(_, value) => value(&site.config.limits),
             Fixed(_) | OfPartner => self.fixed(),
         }
-    }
-
-    /// The rule of its delays.
-    pub(crate) fn rule(&self, site: &Site) -> Rule {
-        Rule { free_attempts: self.amount(site), delay_seconds_max: self.seconds() }
-    }
-
-    /// The bucket of what drains.
-    pub(crate) const fn bucket(&self) -> LeakyBucket {
-        let forgiven_seconds = if let Drains { forgiven, .. } = self.over { forgiven } else { MINUTE };
-        LeakyBucket { free_attempts: self.fixed(), forgiven_seconds, pause_seconds: self.seconds() }
     }
 
     /// Counts one request; 429 with the seconds until the next one is allowed.
@@ -237,14 +234,14 @@ pub(crate) fn too_soon(seconds: i64) -> Failure {
     Failure::too_fast().retry_after(Duration::from_secs(seconds.max(1) as u64))
 }
 
-/// Counts one change by a signed-in member, or one call of a third party; 429 above the limit. Reads and signing out are not
-/// counted.
-pub(crate) fn count_change(site: &Site, call: &Call) -> Result<(), Failure> {
-    if call.reads() || call.row.when_full {
-        return Ok(());
-    }
+/// Counts one request of a signed-in member or clerk, or one call of a third party; 429 above the limit. Changes are counted
+/// apart, without signing out.
+pub(crate) fn count_request(site: &Site, call: &Call) -> Result<(), Failure> {
     match call.principal.get() {
-        PrincipalId::Member(member_id) | PrincipalId::Booking(member_id) => CHANGES.take(site, member_id),
+        PrincipalId::Member(member_id) | PrincipalId::Booking(member_id) => {
+            REQUESTS.take(site, PrincipalId::Member(member_id))?;
+            if call.reads() || call.row.when_full { Ok(()) } else { CHANGES.take(site, member_id) }
+        }
         sender @ PrincipalId::Sender(_) => CALLBACKS.take(site, sender),
         PrincipalId::Anyone | PrincipalId::Partner(_) => Ok(()),
     }

@@ -7,7 +7,7 @@ use super::streams::Streams;
 use super::{CommandError, CommandResult, Part, Row, Table, done, refused, shown_moment};
 use crate::app::credentials::KeptCredentials;
 use crate::app::{Change, accounts, credentials};
-use crate::auth::counters::ClearedLimits;
+use crate::auth::limits::proofs::ClearedLimits;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::password::Owner;
 use crate::domain::role::Role;

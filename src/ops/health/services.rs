@@ -1,9 +1,9 @@
 //! The facts about the services of the site: backups, replication, messages, the certificate, sign-ins.
 
 use super::{moment_text, or_unreadable, shown_bytes};
-use crate::auth::message_quota::{self, DailyQuota};
+use crate::auth::limits::booking_pins;
+use crate::auth::limits::messages::{self, DailyQuota};
 use crate::auth::origin;
-use crate::auth::pin_guesses;
 use crate::auth::social;
 use crate::domain::health::{
     self, CERTIFICATE_SECONDS_ALARM, CERTIFICATE_SECONDS_WARNING, DRILL_SECONDS_WARNING, Fact, MISSES_ALARM,
@@ -323,7 +323,7 @@ pub(crate) fn sync(site: &Site) -> Fact {
 
 /// A partner that sends too many wrong PINs may have lost its key to an attacker.
 pub(crate) fn partners(site: &Site) -> Fact {
-    let fact = site.store.read(|tx| pin_guesses::count_paused(site, tx, site.now())).map(|paused| {
+    let fact = site.store.read(|tx| booking_pins::count_paused_partners(site, tx, site.now())).map(|paused| {
         let state = State::above(paused, 0, i64::MAX);
         let key = if paused > 0 { "health.partners.paused" } else { "health.partners" };
         let text = Text::new(key).with_count("count", paused);
@@ -339,9 +339,9 @@ pub(crate) fn passcodes(site: &Site) -> Fact {
         let sms = if site.config.limits.sms_per_day == 0 {
             DailyQuota::Available
         } else {
-            message_quota::daily_quota(site, tx, Channel::Sms)?
+            messages::daily_quota(site, tx, Channel::Sms)?
         };
-        Ok((message_quota::daily_quota(site, tx, Channel::Email)?, sms))
+        Ok((messages::daily_quota(site, tx, Channel::Email)?, sms))
     });
     let fact = used_up.map(|used_up| {
         let key = match used_up {

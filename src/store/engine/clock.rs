@@ -12,7 +12,7 @@ const BEGUN_AHEAD: [&str; 15] = [
     "booking_tokens WHERE created_at > :now",
     "replays WHERE answered_at > :now",
     "passcodes WHERE created_at > :now",
-    "passcode_sends WHERE sent_at > :now",
+    "counted WHERE counted_at > :now",
     "passkey_challenges WHERE created_at > :now",
     "email_tokens WHERE created_at > :now",
     "account_claims WHERE created_at > :now",
@@ -28,7 +28,7 @@ const BEGIN_NOW: [(&str, &str); 3] =
     [("undos", "made_at"), ("invitations", "created_at"), ("signing_links", "created_at")];
 
 /// Sets back every moment that is later than the transaction's: rows that began then are deleted or begin now, messages that
-/// wait for such a moment are due now, PINs are no longer paused, and codes of authenticator apps count from now. Other rows
+/// wait for such a moment are due now, and codes of authenticator apps count from now. Other rows
 /// keep their dates. Returns how many rows were deleted.
 pub(crate) fn set_back(tx: &Write) -> Result<usize> {
     let now = &[(":now", &tx.now())];
@@ -40,7 +40,6 @@ pub(crate) fn set_back(tx: &Write) -> Result<usize> {
         let sql = format!("UPDATE {table} SET ends_at = ends_at - {begun} + :now, {begun} = :now WHERE {begun} > :now");
         tx.run(&sql, now)?;
     }
-    tx.run(sql!("UPDATE members SET pin_paused_until = 0 WHERE pin_paused_until > :now"), now)?;
     let factors = "last_step = min(last_step, :now / 30 - 1), pending_until = min(pending_until, :now)";
     tx.run(&format!("UPDATE second_factors SET {factors}"), now)?;
     tx.run(sql!("UPDATE outbox SET next_try_at = :now WHERE state = 'waiting' AND next_try_at > :now"), now)?;
@@ -62,8 +61,8 @@ mod tests {
         let data_dir = DataDir::lock(dir.path()).unwrap();
         migrate::create(&data_dir).unwrap();
         let store = Store::open(&data_dir.database()).unwrap();
-        let rows = "INSERT INTO members (member_id, username, screen_name, real_name, email, join_date, updated_at, pin_misses, pin_paused_until)
-                    VALUES (1, 'jane', 'jane', '', '', 0, 0, 9, 1831536900);
+        let rows = "INSERT INTO members (member_id, username, screen_name, real_name, email, join_date, updated_at)
+                    VALUES (1, 'jane', 'jane', '', '', 0, 0);
                     INSERT INTO invitations (code_hash, form_number, name, email, role, language, invited_by, created_at, ends_at)
                     VALUES (x'01', 1, '', '', 'desk', 'en', 1, 1831536000, 1831536000 + 604800), (x'02', 2, '', '', 'desk', 'en', 1, 1799999000, 1800000100);
                     INSERT INTO second_factors (member_id, pending_until) VALUES (1, 1831536600);
@@ -71,8 +70,6 @@ mod tests {
                     INSERT INTO outbox (channel, recipient, language, template, next_try_at, created_at) VALUES ('email', '', 'en', '', 1831536600, 1831536000)";
         store.writer().exclusive(|conn| conn.execute_batch(rows)).unwrap();
         assert_eq!(store.write(NOW, |tx| Ok(set_back(tx)?)).unwrap(), 1, "a counter of failed attempts is deleted");
-        let pin = "SELECT pin_misses, pin_paused_until FROM members";
-        assert_eq!(store.read(|tx| Ok(tx.get::<(i64, i64)>(pin, [])?)).unwrap(), (9, 0));
         let invitations = "SELECT created_at - 1800000000, ends_at - 1800000000 FROM invitations ORDER BY code_hash";
         let invitations = store.read(|tx| Ok(tx.list::<(i64, i64)>(invitations, [])?)).unwrap();
         assert_eq!(invitations, [(0, 604_800), (-1_000, 100)]);

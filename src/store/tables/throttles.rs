@@ -1,69 +1,92 @@
-//! Counters of failed attempts and the delays that they cause. Keys are hashed, so that the table has no personal data.
+//! The counts of limits: failed attempts with the delays that they cause, and the moments of messages and requests. Keys are
+//! hashed, so that the tables have no personal data.
 
-use crate::domain::throttle::{self, LeakyBucket, Rule};
 use crate::store::personal::{HASH, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 /// What an erasure does to these tables.
-pub(crate) const PERSONAL: &[Table] =
-    &[Table::nobodys("throttles", &[not_personal("throttle_key", HASH), not_personal("account_key", HASH)])];
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::nobodys("throttles", &[not_personal("throttle_key", HASH), not_personal("account_key", HASH)]),
+    Table::nobodys("counted", &[not_personal("count_key", HASH)]),
+];
 
-pub(crate) type ThrottleKey = [u8; 32];
+/// How long counts are kept; older ones count as none.
+const KEPT_SECONDS: i64 = 24 * 3600;
 
-/// A counter of failed attempts of one kind.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Counter {
-    pub key: ThrottleKey,
-    /// The key of the account, the same in all its counters; `None`: the counter is not of an account.
-    pub account_key: Option<ThrottleKey>,
-    pub rule: Rule,
+row! {
+    /// Failed attempts under one key.
+    pub(crate) struct Throttle {
+        pub misses: i64,
+        /// The moment from which misses are forgotten.
+        pub missed_at: i64,
+        /// Until when the key is closed.
+        pub closed_until: i64,
+    }
 }
 
-/// How many seconds the key is still closed; 0: it is open.
-pub(crate) fn closed_for(tx: &Read, key: &ThrottleKey, now: i64) -> Result<i64> {
-    let closed = tx.find::<i64>(sql!("SELECT closed_until FROM throttles WHERE throttle_key = ?1"), [&key[..]])?;
-    Ok(closed.map_or(0, |until| (until - now).max(0)))
+pub(crate) fn find(tx: &Read, key: &[u8]) -> Result<Option<Throttle>> {
+    tx.find(sql!("SELECT ", Throttle::COLUMNS, " FROM throttles WHERE throttle_key = ?1"), [key])
 }
 
-/// Counts a failed attempt, and closes the key for as long as the rule says.
-pub(crate) fn count_failure(tx: &Write, counter: &Counter) -> Result<()> {
-    let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
-    let before = tx.find::<(i64, i64)>(sql, [&counter.key[..]])?;
-    let misses = 1 + before.map_or(0, |(misses, at)| throttle::remaining(misses, tx.now() - at));
-    let until = tx.now() + counter.rule.delay_seconds(misses);
-    let account_key = counter.account_key.as_ref().map(|key| &key[..]);
-    insert!(tx.run, "INSERT INTO throttles" {
-        throttle_key: &counter.key[..], account_key, misses, missed_at: tx.now(), closed_until: until,
-    } "ON CONFLICT (throttle_key) DO UPDATE SET account_key = excluded.account_key, misses = excluded.misses, missed_at = excluded.missed_at, closed_until = excluded.closed_until")?;
-    Ok(())
+/// `account_key`: the key of the account, the same in all its rows.
+pub(crate) fn set(
+    tx: &Write,
+    key: &[u8],
+    account_key: Option<&[u8; 32]>,
+    misses: i64,
+    missed_at: i64,
+    closed_until: i64,
+) -> Result<usize> {
+    insert!(tx.run, "INSERT OR REPLACE INTO throttles" {
+        throttle_key: key, account_key: account_key.map(|key| &key[..]), misses, missed_at, closed_until,
+    })
 }
 
-/// Adds a failed attempt to the leaky bucket of a key. Returns the seconds of the pause that begins; 0: none does.
-pub(crate) fn add_to_bucket(tx: &Write, key: &ThrottleKey, bucket: LeakyBucket) -> Result<i64> {
-    let sql = sql!("SELECT misses, missed_at FROM throttles WHERE throttle_key = ?1");
-    let before = tx.find(sql, [&key[..]])?;
-    let (misses, counted_at) = bucket.add(before.unwrap_or((0, tx.now())), tx.now());
-    let pause = bucket.pause_after(misses);
-    let until = tx.now() + pause;
-    insert!(tx.run, "INSERT INTO throttles" {
-        throttle_key: &key[..], misses, missed_at: counted_at, closed_until: until,
-    } "ON CONFLICT (throttle_key) DO UPDATE SET misses = excluded.misses, missed_at = excluded.missed_at, closed_until = excluded.closed_until")?;
-    Ok(pause)
-}
-
-pub(crate) fn forget(tx: &Write, key: &ThrottleKey) -> Result<usize> {
-    tx.run(sql!("DELETE FROM throttles WHERE throttle_key = ?1"), [&key[..]])
-}
-
-/// Deletes every counter of an account; returns how many of them were closed.
-pub(crate) fn forget_account(tx: &Write, account_key: &ThrottleKey) -> Result<usize> {
+/// Deletes every row of an account; returns how many of them were closed.
+pub(crate) fn forget_account(tx: &Write, account_key: &[u8; 32]) -> Result<usize> {
     let sql = sql!("DELETE FROM throttles WHERE account_key = :key RETURNING closed_until > :now");
     let closed: Vec<bool> = tx.list(sql, named_params! {":key": &account_key[..], ":now": tx.now()})?;
     Ok(closed.into_iter().filter(|closed| *closed).count())
 }
 
-/// Deletes counters without a failed attempt for a day, which count as empty.
+/// The moment at which one more is allowed under a key, where at most `most` are within these seconds; `None`: it is now.
+pub(crate) fn full_until(tx: &Read, key: &[u8], most: i64, seconds: i64, now: i64) -> Result<Option<i64>> {
+    if most == 0 {
+        return Ok(Some(now + seconds));
+    }
+    let sql = sql!(
+        "SELECT counted_at FROM counted WHERE count_key = ?1 AND counted_at > ?2
+               ORDER BY counted_at DESC LIMIT 1 OFFSET ?3"
+    );
+    Ok(tx.find::<i64>(sql, (key, now - seconds, most - 1))?.map(|counted_at| counted_at + seconds))
+}
+
+/// Whether one of the keys that begin with this one, and are longer, has `most` within these seconds.
+pub(crate) fn is_part_full(tx: &Write, key: &[u8], most: i64, seconds: i64) -> Result<bool> {
+    let sql = sql!(
+        "SELECT count(*) FROM counted WHERE ?1 < count_key AND count_key < ?2 AND counted_at > ?3
+               GROUP BY count_key HAVING count(*) >= ?4 LIMIT 1"
+    );
+    Ok(tx.find::<i64>(sql, (key, end_of_parts(key), tx.now() - seconds, most))?.is_some())
+}
+
+pub(crate) fn insert_counted(tx: &Write, key: &[u8]) -> Result<usize> {
+    insert!(tx.run, "INSERT INTO counted" { count_key: key, counted_at: tx.now() })
+}
+
+/// Deletes the counts of a key, and of those that begin with it.
+pub(crate) fn forget(tx: &Write, key: &[u8]) -> Result<usize> {
+    tx.run(sql!("DELETE FROM throttles WHERE throttle_key = ?1"), [key])?;
+    tx.run(sql!("DELETE FROM counted WHERE ?1 <= count_key AND count_key < ?2"), (key, end_of_parts(key)))
+}
+
+/// A key beyond all those that begin with a key.
+fn end_of_parts(key: &[u8]) -> Vec<u8> {
+    [key, &[0xff; 33]].concat()
+}
+
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "throttles" by "throttle_key" where "missed_at < ?2 - 86400", tx.now())
+    let misses = purge!(tx, rows, "throttles" by "throttle_key" where "missed_at < ?2", tx.now() - KEPT_SECONDS)?;
+    Ok(misses + purge!(tx, rows, "counted" by "rowid" where "counted_at <= ?2", tx.now() - KEPT_SECONDS)?)
 }

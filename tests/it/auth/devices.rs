@@ -4,9 +4,9 @@ use crate::harness::{Caller, PASSWORD, Reply, Site};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use tunneldesk::auth::counters::{self, ClearedLimits};
+use tunneldesk::auth::limits::booking_pins;
+use tunneldesk::auth::limits::proofs::{self, ClearedLimits};
 use tunneldesk::jobs;
-use tunneldesk::store::tables::pins;
 
 const LOGIN: &str = "/auth/login";
 const HEADER: &str = "x-device-token";
@@ -283,17 +283,14 @@ fn unlocking_an_account_clears_all_of_its_delays_and_no_others() {
         site.stranger().post("/auth/account-access/recover-password", json!({"username": "jane"})).ok();
     }
     site.stranger().post("/auth/account-access/recover-password", json!({"username": "jane"})).refused(429);
-    let pause = site.now() + 900;
-    site.change(|tx| Ok(pins::set_wrong_pins(tx, jane.id, 0, pause)?));
+    let inside = site.for_a_job();
+    (0..5).for_each(|_| site.change(|tx| booking_pins::count_wrong(&inside, tx, jane.id)));
     assert!(!phone.lets_in("jane") && !Device::new(&site).at("203.0.113.2").lets_in("jane"));
-    let lift = |member: &Caller| {
-        let inside = site.for_a_job();
-        site.change(|tx| counters::clear_account_limits(&inside, tx, member.id))
-    };
+    let lift = |member: &Caller| site.change(|tx| proofs::clear_account_limits(&inside, tx, member.id));
     assert_eq!(lift(&jane), ClearedLimits { delays: 2, pin_paused: true, passcodes_used_up: true });
     assert!(phone.lets_in("jane") && Device::new(&site).at("203.0.113.2").lets_in("jane"));
     site.stranger().post("/auth/account-access/recover-password", json!({"username": "jane"})).ok();
-    assert_eq!(site.change(|tx| Ok(pins::find(tx, jane.id)?)).unwrap().paused_until, 0);
+    assert_eq!(lift(&jane), ClearedLimits { delays: 0, pin_paused: false, passcodes_used_up: false });
     assert!(!Device::new(&site).at("203.0.113.1").lets_in("mark"), "another account's delay stays");
     assert_eq!(lift(&mark), ClearedLimits { delays: 1, pin_paused: false, passcodes_used_up: false });
     assert_eq!(lift(&mark), ClearedLimits { delays: 0, pin_paused: false, passcodes_used_up: false });

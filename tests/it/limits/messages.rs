@@ -4,7 +4,7 @@ use super::{DAY, HOUR, recover};
 use crate::desk::Clerk;
 use crate::harness::{Caller, PASSWORD, Site, senders};
 use serde_json::json;
-use tunneldesk::auth::message_quota::{self, DailyQuota};
+use tunneldesk::auth::limits::messages::{self, DailyQuota};
 use tunneldesk::store::tables::outbox::Channel;
 
 const SEND: &str = "/account/profile/send-verification-passcode";
@@ -197,7 +197,7 @@ fn messages_about_changes_are_limited_and_notices_are_not() {
         Ok(())
     });
     assert_eq!((messages_to(&site, "jane@example.com"), site.rows()["notices"]), (30, 40));
-    let used_up = site.change(|tx| message_quota::daily_quota(site.inside(), tx, Channel::Email));
+    let used_up = site.change(|tx| messages::daily_quota(site.inside(), tx, Channel::Email));
     assert_eq!(used_up, DailyQuota::Available, "the site's share is another");
 }
 
@@ -207,7 +207,7 @@ fn the_contact_form_writes_so_many_mails_a_day_and_the_desk_has_every_message() 
     let taken = site.change(|tx| {
         let mut taken = 0;
         for _ in 0..199 {
-            taken += i64::from(message_quota::take_for_site_address(site.inside(), tx, "desk@windwerk.example")?);
+            taken += i64::from(messages::take_for_site_address(site.inside(), tx, "desk@windwerk.example")?);
         }
         Ok(taken)
     });
@@ -237,7 +237,7 @@ fn mails_of_the_contact_form_are_part_of_what_the_site_sends_in_a_day() {
         site.member(name);
         recover(&site, name).ok();
     }
-    let used_up = site.change(|tx| message_quota::daily_quota(site.inside(), tx, Channel::Email));
+    let used_up = site.change(|tx| messages::daily_quota(site.inside(), tx, Channel::Email));
     assert_eq!(used_up, DailyQuota::AnonymousUsedUp);
 }
 

@@ -2,7 +2,7 @@
 
 use super::membership;
 use crate::app::{Change, language_on_paper};
-use crate::auth::message_quota::{self, Cause, LimitReached};
+use crate::auth::limits::messages::{self, Cause, LimitReached};
 use crate::auth::passcode;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::payment::{Decision, Price, Status, Weighted};
@@ -375,7 +375,7 @@ pub(crate) fn mail_receipt(cx: &Change, entry_id: i64) -> Result<bool, Failure> 
 
 /// Puts the receipt into the outbox; the inner `Err`: the member's message quota is used up.
 fn post_receipt(cx: &Change, entry_id: i64, member_id: i64, email: &str) -> Result<Result<(), LimitReached>, Failure> {
-    if let Err(over) = message_quota::take(cx.site, cx.tx, Cause::Staff, member_id, Channel::Email, email)? {
+    if let Err(over) = messages::take(cx.site, cx.tx, Cause::Staff, member_id, Channel::Email, email)? {
         return Ok(Err(over));
     }
     let line = till::find_line(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;

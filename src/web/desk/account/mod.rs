@@ -105,7 +105,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Prob
             },
             has_factor: kind.is_some(),
             codes_left: second_factors::count_recovery_codes(tx, clerk.id())?,
-            has_pin: pins::find(tx, clerk.id())?.is_some_and(|pin| pin.hash.is_some()),
+            has_pin: pins::find(tx, clerk.id())?.is_some(),
             passkeys: list
                 .map(|key| Key { passkey_id: key.passkey_id, used: used(key.used_at), name: key.name })
                 .collect(),

@@ -2,6 +2,7 @@
 
 use super::list_tabs::ViewContext;
 use crate::auth::Clerk;
+use crate::auth::limits::booking_pins;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::store::Read;
@@ -42,7 +43,7 @@ pub(super) fn of(
     let badge = |tone, key| Badge::new(tone, view.say(key));
     let factor = second_factors::find(tx, member_id, view.now)?.kind;
     let used = |at: Option<i64>| at.map_or_else(|| view.say("desk.never_used"), |at| view.moment(at));
-    let pin = pins::find(tx, member_id)?;
+    let is_paused = booking_pins::is_paused(view.site, tx, member_id, view.now)?;
     let shown = if all { usize::MAX } else { SHOWN_USUAL };
     let passkeys = passkeys::list(tx, member_id, i64::MAX, 0)?;
     let sessions = sessions::list_of_member(tx, member_id, view.now)?;
@@ -55,10 +56,10 @@ pub(super) fn of(
             None => badge("plain", "desk.factor_none"),
         },
         has_factor: factor.is_some(),
-        pin: match pin {
-            Some(pin) if view.now < pin.paused_until => badge("bad", "desk.pin_paused"),
-            Some(pin) if pin.hash.is_some() => badge("good", "desk.pin_set"),
-            _ => badge("plain", "desk.pin_none"),
+        pin: match pins::find(tx, member_id)? {
+            _ if is_paused => badge("bad", "desk.pin_paused"),
+            Some(_) => badge("good", "desk.pin_set"),
+            None => badge("plain", "desk.pin_none"),
         },
         passkeys: passkeys.into_iter().take(shown).map(|key| (key.name, used(key.used_at))).collect(),
         sessions: sessions.into_iter().take(shown).map(|one| (one.user_agent, view.moment(one.seen_at))).collect(),

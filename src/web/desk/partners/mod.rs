@@ -11,8 +11,9 @@ use crate::app::partners::{
     self as access, IssuedCredentials, NAME_CHARS_MAX, NETWORKS_MAX, REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE_MAX,
     Terms,
 };
+use crate::auth::Clerk;
+use crate::auth::limits::booking_pins;
 use crate::auth::refusals::Refusals;
-use crate::auth::{Clerk, pin_guesses};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -111,7 +112,7 @@ fn row(site: &Site, call: &Call, tx: &Read, partner: partners::Partner, now: i64
 
 /// The badge of a partner that sent too many wrong PINs, with the minutes that are left.
 fn paused(site: &Site, call: &Call, tx: &Read, partner_id: i64, now: i64) -> Result<Option<Badge>, Failure> {
-    let seconds = pin_guesses::paused_for(site, tx, partner_id, now)?;
+    let seconds = booking_pins::partner_paused_for(site, tx, partner_id, now)?;
     let minutes = (seconds + 59) / 60;
     let text = || call.language().say(&Text::new("partners.state_paused").with_count("minutes", minutes));
     Ok((seconds > 0).then(|| Badge { tone: "bad", text: text() }))

@@ -2,7 +2,7 @@
 
 use super::PART;
 use crate::app;
-use crate::auth::message_quota::{self, Cause};
+use crate::auth::limits::messages::{self, Cause};
 use crate::auth::{Clerk, passcode};
 use crate::domain::audit::{Detail, Subject};
 use crate::http::Answer;
@@ -29,7 +29,7 @@ pub(crate) fn test(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         if profile.email.is_empty() {
             return Err(Failure::nothing_confirmed().saying(Text::new("site.mail_no_address")));
         }
-        let taken = message_quota::take(site, tx, Cause::Staff, clerk.id(), Channel::Email, &profile.email)?;
+        let taken = messages::take(site, tx, Cause::Staff, clerk.id(), Channel::Email, &profile.email)?;
         taken.map_err(|over| passcode::refused(tx, over))?;
         let message = NewMessage {
             channel: Channel::Email,

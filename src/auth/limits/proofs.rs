@@ -11,16 +11,15 @@
 //! the account does not: the attempt gets the answer of an unknown name after the same work. Otherwise wrong attempts under
 //! a username would show in the answers to an e-mail address, and tell that both belong to one account.
 
-use super::{device, limits, passcode};
+use super::counted::{self, Counter};
+use super::{booking_pins, messages, too_soon};
+use crate::auth::device;
 use crate::domain::email;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
-use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::tables::failed_attempts;
 use crate::store::tables::members::{self, Account};
-use crate::store::tables::throttles::{self, Counter, ThrottleKey};
-use crate::store::tables::{passcodes, pins};
 use crate::store::{Read, Write};
 
 /// The member number of an unknown name; no row has it.
@@ -45,28 +44,17 @@ impl Counters {
     ) -> Result<Counters, Failure> {
         let name = email::canonical(typed);
         let (name, address) = (name.as_bytes(), call.network().to_string());
-        let of_account = |parts: &[&[u8]], rule, member_id: Option<i64>| Counter {
-            key: key(site, parts),
-            account_key: member_id.map(|member_id| account_key(site, member_id)),
-            rule,
-        };
-        let of_all =
-            |parts: &[&[u8]]| Counter { key: key(site, parts), account_key: None, rule: limits::ADDRESS.rule(site) };
-        let anywhere = |member_id: i64| {
-            (
-                member_id,
-                of_account(&[b"account", &member_id.to_be_bytes()], limits::ACCOUNT.rule(site), Some(member_id)),
-            )
-        };
-        // An unknown name has a counter too, which delays nothing: its attempts cost the same work.
-        let nobody = || (NO_MEMBER, of_account(&[b"nobody", name], limits::ACCOUNT.rule(site), None));
         let first = accounts.first().map(|account| account.member_id);
+        let here = |limit, parts: &[&[u8]]| {
+            let counter = Counter::new(site, limit, parts);
+            if let Some(member_id) = first { counter.of_account(site, member_id) } else { counter }
+        };
         let (mut device, mut hidden) = (None, Vec::new());
         for account in accounts {
             let found = device::find(call, tx, account.member_id, site.now())?;
             let is_own = found.as_ref().is_some_and(|found| found.by_member);
             if !is_own {
-                hidden.push(anywhere(account.member_id));
+                hidden.push((account.member_id, anywhere(site, account.member_id)));
             }
             if is_own || device.is_none() {
                 device = found;
@@ -74,20 +62,19 @@ impl Counters {
         }
         if accounts.is_empty() {
             device = device::find(call, tx, NO_MEMBER, site.now())?;
-            hidden.push(nobody());
+            // An unknown name has a counter too, which delays nothing: its attempts cost the same work.
+            hidden.push((NO_MEMBER, Counter::new(site, super::ACCOUNT, &[b"nobody", name])));
         }
         let shown = match device {
             Some(device) => {
-                let parts: [&[u8]; 3] = [b"name from device", name, &device.hash];
-                let here = of_account(&parts, limits::ACCOUNT_FROM_DEVICE.rule(site), first);
-                let vouched = of_all(&[b"devices of", &device.voucher_id.to_be_bytes()]);
-                if device.by_member { vec![here] } else { vec![here, vouched] }
+                let own = here(super::ACCOUNT_FROM_DEVICE, &[b"name from device", name, &device.hash]);
+                let vouched = Counter::new(site, super::ADDRESS, &[b"devices of", &device.voucher_id.to_be_bytes()]);
+                if device.by_member { vec![own] } else { vec![own, vouched] }
             }
-            None => {
-                let parts: [&[u8]; 3] = [b"name from address", name, address.as_bytes()];
-                let here = of_account(&parts, limits::ACCOUNT_FROM_ADDRESS.rule(site), first);
-                vec![here, of_all(&[b"address", address.as_bytes()])]
-            }
+            None => vec![
+                here(super::ACCOUNT_FROM_ADDRESS, &[b"name from address", name, address.as_bytes()]),
+                Counter::new(site, super::ADDRESS, &[b"address", address.as_bytes()]),
+            ],
         };
         Ok(Counters { shown, hidden })
     }
@@ -100,24 +87,27 @@ impl Counters {
     /// The counters of a PIN that is typed at a kiosk: the member at that kiosk, the member at every kiosk, and
     /// all members at that kiosk.
     pub(crate) fn at_kiosk(site: &Site, kiosk_id: i64, member_id: i64, account: Option<&Account>) -> Counters {
-        let account_key = account.map(|account| account_key(site, account.member_id));
         let (member, kiosk) = (member_id.to_be_bytes(), kiosk_id.to_be_bytes());
-        let of_account = |parts: &[&[u8]], rule| Counter { key: key(site, parts), account_key, rule };
-        let all = Counter { key: key(site, &[b"kiosk", &kiosk]), account_key: None, rule: limits::ADDRESS.rule(site) };
-        let here = of_account(&[b"account at kiosk", &member, &kiosk], limits::ACCOUNT_AT_KIOSK.rule(site));
-        let at_kiosks = of_account(&[b"account at kiosks", &member], limits::ACCOUNT.rule(site));
-        Counters { shown: vec![here, at_kiosks, all], hidden: Vec::new() }
+        let mut shown = vec![
+            Counter::new(site, super::ACCOUNT_AT_KIOSK, &[b"account at kiosk", &member, &kiosk]),
+            Counter::new(site, super::ACCOUNT, &[b"account at kiosks", &member]),
+        ];
+        if let Some(account) = account {
+            shown = shown.into_iter().map(|counter| counter.of_account(site, account.member_id)).collect();
+        }
+        shown.push(Counter::new(site, super::ADDRESS, &[b"kiosk", &kiosk]));
+        Counters { shown, hidden: Vec::new() }
     }
 
     /// The seconds for which the attempt is delayed, where the delay shows; 0: it is not.
     pub(crate) fn shown_delay(&self, tx: &Read, now: i64) -> Result<i64, Failure> {
-        longest(tx, now, self.shown.iter())
+        seconds_left(tx, now, self.shown.iter())
     }
 
     /// Whether an account is delayed without showing it.
     pub(crate) fn hides(&self, tx: &Read, member_id: i64, now: i64) -> Result<bool, Failure> {
-        let counter = self.hidden.iter().find(|(of, _)| *of == member_id);
-        Ok(counter.map(|(_, counter)| throttles::closed_for(tx, &counter.key, now)).transpose()?.unwrap_or(0) > 0)
+        let hidden = self.hidden.iter().filter(|(of, _)| *of == member_id).map(|(_, counter)| counter);
+        Ok(counted::full_until(tx, now, hidden)?.is_some())
     }
 
     fn all(&self) -> impl Iterator<Item = &Counter> {
@@ -126,37 +116,31 @@ impl Counters {
 
     /// Seconds until none of the counters delays an attempt any more.
     pub(crate) fn delay_left(&self, tx: &Read, now: i64) -> Result<i64, Failure> {
-        longest(tx, now, self.all())
+        seconds_left(tx, now, self.all())
     }
 
     pub(crate) fn record_failure(&self, tx: &Write) -> Result<(), Failure> {
         failed_attempts::count_one(tx)?;
-        Ok(self.all().try_for_each(|counter| throttles::count_failure(tx, counter))?)
+        self.all().try_for_each(|counter| counter.count(tx).map(drop))
     }
 
     /// Clears the account's counters after a success. The counters of the address and the devices stay.
     pub(crate) fn clear_account(&self, tx: &Write) -> Result<(), Failure> {
-        let of_account = self.all().filter(|counter| counter.account_key.is_some());
-        Ok(of_account.map(|counter| &counter.key).try_for_each(|key| throttles::forget(tx, key).map(|_| ()))?)
+        self.all().filter(|counter| counter.is_of_account()).try_for_each(|counter| counter.forget(tx))
     }
 }
 
-/// The seconds until none of these counters is closed.
-fn longest<'a>(tx: &Read, now: i64, counters: impl Iterator<Item = &'a Counter>) -> Result<i64, Failure> {
-    let mut longest = 0;
-    for counter in counters {
-        longest = longest.max(throttles::closed_for(tx, &counter.key, now)?);
-    }
-    Ok(longest)
+fn seconds_left<'a>(tx: &Read, now: i64, counters: impl Iterator<Item = &'a Counter>) -> Result<i64, Failure> {
+    Ok(counted::full_until(tx, now, counters)?.map_or(0, |until| until - now))
 }
 
-fn key(site: &Site, parts: &[&[u8]]) -> ThrottleKey {
-    site.keys.hash(Purpose::Throttle, parts)
+/// The counter of an account from anywhere.
+fn anywhere(site: &Site, member_id: i64) -> Counter {
+    Counter::new(site, super::ACCOUNT, &[b"account", &member_id.to_be_bytes()]).of_account(site, member_id)
 }
 
-/// The key that all counters of one account share: a keyed hash, so that the table does not name accounts.
-fn account_key(site: &Site, member_id: i64) -> ThrottleKey {
-    key(site, &[b"all of account", &member_id.to_be_bytes()])
+fn second_steps(site: &Site, member_id: i64) -> Counter {
+    Counter::new(site, super::SECOND_STEPS, &[b"second steps", &member_id.to_be_bytes()])
 }
 
 /// Counts a second step that begins after a right first proof: 429 after as many as the limit that nobody finished. A device on which
@@ -166,26 +150,16 @@ pub(crate) fn count_second_step(site: &Site, call: &Call, tx: &Write, account: &
     if device.is_some_and(|device| device.by_member) {
         return Ok(());
     }
-    let key = steps_key(site, account.member_id);
-    if let Some(until) =
-        passcodes::full_until(tx, &key, limits::SECOND_STEPS.fixed(), limits::SECOND_STEPS.seconds(), tx.now())?
-    {
-        call.delayed.set(true);
-        call.outcome.set(AuthOutcome::Delayed);
-        return Err(limits::too_soon(until - tx.now()));
-    }
-    passcodes::insert_send(tx, &key)?;
-    Ok(())
-}
-
-fn steps_key(site: &Site, member_id: i64) -> ThrottleKey {
-    key(site, &[b"second steps", &member_id.to_be_bytes()])
+    let Some(until) = counted::take(tx, &[second_steps(site, account.member_id)])? else { return Ok(()) };
+    call.delayed.set(true);
+    call.outcome.set(AuthOutcome::Delayed);
+    Err(too_soon(until - tx.now()))
 }
 
 /// Clears the account's counters here and anywhere after a sign-in, under each of its names. An address that the member has
 /// not confirmed may be another's, whose delay stays.
 pub(crate) fn clear_after_sign_in(site: &Site, call: &Call, tx: &Write, account: &Account) -> Result<(), Failure> {
-    passcodes::forget_sends(tx, &steps_key(site, account.member_id))?;
+    second_steps(site, account.member_id).forget(tx)?;
     Counters::of_account(site, call, tx, account)?.clear_account(tx)?;
     if account.email_confirmed {
         Counters::of(site, call, tx, &account.email, std::slice::from_ref(account))?.clear_account(tx)?;
@@ -207,12 +181,12 @@ pub struct ClearedLimits {
 /// Clears an account's failed attempts (passwords, codes and PINs, from anywhere) and the count of its passcodes.
 pub fn clear_account_limits(site: &Site, tx: &Write, member_id: i64) -> Result<ClearedLimits, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
-    let pin = pins::find(tx, member_id)?;
-    pins::set_wrong_pins(tx, member_id, 0, 0)?;
-    passcodes::forget_sends(tx, &steps_key(site, member_id))?;
+    let pin_paused = booking_pins::is_paused(site, tx, member_id, tx.now())?;
+    booking_pins::forget(site, tx, member_id)?;
+    second_steps(site, member_id).forget(tx)?;
     Ok(ClearedLimits {
-        delays: throttles::forget_account(tx, &account_key(site, member_id))?,
-        pin_paused: pin.is_some_and(|pin| tx.now() < pin.paused_until),
-        passcodes_used_up: passcode::forget_sends(site, tx, &profile)?,
+        delays: counted::forget_account(site, tx, member_id)?,
+        pin_paused,
+        passcodes_used_up: messages::forget(site, tx, &profile)?,
     })
 }

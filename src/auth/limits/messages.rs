@@ -9,7 +9,7 @@
 //! and the contact form, so that recoveries go on. Messages of the staff count, and are never refused for the site's count: an
 //! admin's invitation does not wait for strangers.
 
-use super::limits;
+use super::counted::{self, Counter};
 use crate::domain::email;
 use crate::http::call::Network;
 use crate::http::failure::Failure;
@@ -17,23 +17,8 @@ use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::tables::members::Profile;
 use crate::store::tables::outbox::Channel;
-use crate::store::tables::passcodes;
 use crate::store::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr};
-
-const HOUR_SECONDS: i64 = 3600;
-const DAY_SECONDS: i64 = 24 * HOUR_SECONDS;
-const PER_HOUR_MAX: i64 = limits::MESSAGES_IN_HOUR.fixed();
-const PER_DAY_MAX: i64 = limits::MESSAGES.fixed();
-/// The messages of a day that strangers in one network cause.
-const PER_DAY_OF_NETWORK_MAX: i64 = limits::MESSAGES_OF_NETWORK.fixed();
-/// Mails about changed credentials to one member; of short messages about them there are as many as of passcodes.
-const EVENTS_PER_DAY_MAX: i64 = limits::EVENT_MAILS.fixed();
-/// Mails that forward the contact form's messages to the site's own address.
-const TO_SITE_ADDRESS_PER_DAY_MAX: i64 = limits::SITE_MAILS.fixed();
-/// Anonymous requests get this fraction (1/n) of the site's messages in a day, and sign-ups with the contact form this one.
-const ANONYMOUS_SHARE_DIVISOR: i64 = 2;
-const SIGN_UP_SHARE_DIVISOR: i64 = 4;
 
 /// The kind of request that causes a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,14 +106,6 @@ pub enum DailyQuota {
     UsedUp,
 }
 
-/// The messages that one counter allows.
-struct Counter {
-    key: Vec<u8>,
-    /// `None`: as many as in a day.
-    per_hour: Option<i64>,
-    per_day: i64,
-}
-
 /// Counts one message. `Err`: a limit is reached, nothing was counted, and the message must not be sent.
 pub(crate) fn take(
     site: &Site,
@@ -140,57 +117,48 @@ pub(crate) fn take(
 ) -> Result<Result<(), LimitReached>, Failure> {
     let of_member = match cause {
         Cause::Authenticated | Cause::Staff | Cause::SignIn | Cause::SecurityEvent => {
-            counters(site, cause, channel, &member_key(site, cause, member_id, channel))
+            with_part(site, cause, of_member(site, cause, member_id, channel))
         }
         // One address or number alone: a member has no other, and a stranger's requests by mail leave those by telephone.
         Cause::SignUp(_) | Cause::NewLink | Cause::Recovery(_) | Cause::RecoveryAtOwnDevice => Vec::new(),
     };
-    let mut of_address = counters(site, cause, channel, &address_key(site, cause, recipient));
+    let mut of_address = with_part(site, cause, of_address(site, cause, recipient, channel));
     if matches!(cause, Cause::Recovery(_) | Cause::Authenticated | Cause::Staff) {
         of_address.push(passcodes_of_anybody(site, recipient));
     }
     let of_site = shares(site, cause, channel);
-    if let Some(until) = full_until(tx, tx.now(), &of_member)? {
+    if let Some(until) = counted::full_until(tx, tx.now(), &of_member)? {
         return Ok(Err(LimitReached::Member(until)));
     }
-    if full_until(tx, tx.now(), &of_address)?.is_some() {
+    if counted::full_until(tx, tx.now(), &of_address)?.is_some() {
         return Ok(Err(LimitReached::Recipient));
     }
     if cause != Cause::Staff
-        && let Some(until) = full_until(tx, tx.now(), &of_site)?
+        && let Some(until) = counted::full_until(tx, tx.now(), &of_site)?
     {
         return Ok(Err(LimitReached::Site(until)));
     }
     for counter in of_member.iter().chain(&of_address).chain(&of_site) {
-        passcodes::insert_send(tx, &counter.key)?;
+        counter.count(tx)?;
     }
     Ok(Ok(()))
 }
 
-/// The counters of a member or an address: of all messages of the cause, and of those from a stranger's network.
-fn counters(site: &Site, cause: Cause, channel: Channel, key: &[u8]) -> Vec<Counter> {
-    let (per_hour, per_day) = match (cause, channel) {
-        (Cause::SecurityEvent, Channel::Email) => (None, EVENTS_PER_DAY_MAX),
-        (Cause::SecurityEvent, Channel::Sms) => (None, PER_DAY_MAX),
-        _ => (Some(PER_HOUR_MAX), PER_DAY_MAX),
-    };
-    let all = Counter { key: key.to_vec(), per_hour, per_day };
-    let of_network = cause.network().map(|network| Counter {
-        key: passcodes::part_key(key, &network_key(site, network)),
-        per_hour: None,
-        per_day: PER_DAY_OF_NETWORK_MAX,
-    });
-    std::iter::once(all).chain(of_network).collect()
+/// The counter of all messages of a cause, and that of those from a stranger's network.
+fn with_part(site: &Site, cause: Cause, all: Counter) -> Vec<Counter> {
+    let part = |network| all.part(site, super::MESSAGES_OF_NETWORK, &network_key(site, network));
+    let part = cause.network().map(part);
+    std::iter::once(all).chain(part).collect()
 }
 
 /// The counters of the site that a message of this cause counts in.
 fn shares(site: &Site, cause: Cause, channel: Channel) -> Vec<Counter> {
-    let mut shares = vec![whole_site(site, channel)];
+    let mut shares = vec![all_of_site(site, channel)];
     if cause.is_anonymous() {
-        shares.push(anonymous_share(site, channel));
+        shares.push(of_strangers(site, channel));
     }
     if matches!(cause, Cause::SignUp(_) | Cause::NewLink) {
-        shares.push(sign_up_share(site, channel));
+        shares.push(of_sign_ups(site));
     }
     shares
 }
@@ -198,121 +166,117 @@ fn shares(site: &Site, cause: Cause, channel: Channel) -> Vec<Counter> {
 /// The passcodes to an address for which neither a password nor a device of the member is needed: recoveries, and those that any
 /// member asks for.
 fn passcodes_of_anybody(site: &Site, recipient: &str) -> Counter {
-    let key = hash(site, &[b"passcodes of anybody", email::canonical(recipient).as_bytes()]).to_vec();
-    Counter { key, per_hour: Some(PER_HOUR_MAX), per_day: 2 * PER_DAY_MAX }
+    let address = email::canonical(recipient);
+    let counter = Counter::new(site, super::MESSAGES_IN_HOUR, &[b"passcodes of anybody", address.as_bytes()]);
+    counter.and(site, super::PASSCODES_OF_ANYBODY)
 }
 
 /// Counts one mail that an anonymous request causes to an address of the site itself. `false`: a limit is reached, and
 /// nothing was counted.
 pub fn take_for_site_address(site: &Site, tx: &Write, recipient: &str) -> Result<bool, Failure> {
-    let mut counters = vec![to_one_address(site, recipient), whole_site(site, Channel::Email)];
-    counters.extend([anonymous_share(site, Channel::Email), sign_up_share(site, Channel::Email)]);
-    if full_until(tx, tx.now(), &counters)?.is_some() {
-        return Ok(false);
-    }
-    for counter in counters {
-        passcodes::insert_send(tx, &counter.key)?;
-    }
-    Ok(true)
+    let channel = Channel::Email;
+    let shares = [all_of_site(site, channel), of_strangers(site, channel), of_sign_ups(site)];
+    let all: Vec<Counter> = std::iter::once(to_one_address(site, recipient)).chain(shares).collect();
+    Ok(counted::take(tx, &all)?.is_none())
 }
 
 /// Counts one mail by which an admin invites somebody. `false`: the address has had too many, and nothing was counted.
 pub(crate) fn take_for_invitation(site: &Site, tx: &Write, recipient: &str) -> Result<bool, Failure> {
-    let to_invitee = to_one_address(site, recipient);
-    if full_until(tx, tx.now(), std::slice::from_ref(&to_invitee))?.is_some() {
-        return Ok(false);
+    let is_sent = counted::take(tx, &[to_one_address(site, recipient)])?.is_none();
+    if is_sent {
+        all_of_site(site, Channel::Email).count(tx)?;
     }
-    for counter in [to_invitee, whole_site(site, Channel::Email)] {
-        passcodes::insert_send(tx, &counter.key)?;
-    }
-    Ok(true)
+    Ok(is_sent)
 }
 
 fn to_one_address(site: &Site, recipient: &str) -> Counter {
-    let key = hash(site, &[b"house", email::canonical(recipient).as_bytes()]).to_vec();
-    Counter { key, per_hour: None, per_day: TO_SITE_ADDRESS_PER_DAY_MAX }
+    Counter::new(site, super::SITE_MAILS, &[b"house", email::canonical(recipient).as_bytes()])
 }
 
 /// The state of the daily quota of a channel.
 pub fn daily_quota(site: &Site, tx: &Read, channel: Channel) -> Result<DailyQuota, Failure> {
-    let is_full = |counter: Counter| full_until(tx, site.now(), &[counter]).map(|until| until.is_some());
-    if is_full(whole_site(site, channel))? {
+    if all_of_site(site, channel).full_until(tx, site.now())?.is_some() {
         return Ok(DailyQuota::UsedUp);
     }
-    Ok(if is_full(anonymous_share(site, channel))? { DailyQuota::AnonymousUsedUp } else { DailyQuota::Available })
+    let is_full = of_strangers(site, channel).full_until(tx, site.now())?.is_some();
+    Ok(if is_full { DailyQuota::AnonymousUsedUp } else { DailyQuota::Available })
 }
 
-/// Clears the counters of a member's messages. Returns whether a limit was reached.
+/// Counts a request for a passcode under the typed name, in whatever spelling, known or not. `Some`: the name has had as many an
+/// hour from this place as an address gets, so that an unknown name is refused exactly when a known one is; one more is allowed
+/// at this moment. Requests from elsewhere do not count: whoever knows the name could keep its owner from asking.
+pub(crate) fn take_request(site: &Site, tx: &Write, name: &str, place: &[u8; 32]) -> Result<Option<i64>, Failure> {
+    counted::take(tx, &[under_name(site, name).part(site, super::PASSCODE_REQUESTS, place)])
+}
+
+/// Clears the counters of a member's messages, and of the passcodes that were requested under the member's names. Returns whether
+/// a limit was reached.
 pub(crate) fn forget(site: &Site, tx: &Write, profile: &Profile) -> Result<bool, Failure> {
-    let mut used_up = false;
-    for cause in Cause::all() {
-        let members = [Channel::Email, Channel::Sms].map(|channel| member_key(site, cause, profile.member_id, channel));
-        let addresses = [&profile.email, &profile.phone].map(|address| address_key(site, cause, address));
-        for key in members.into_iter().chain(addresses) {
-            let all = Counter { key: key.to_vec(), per_hour: Some(PER_HOUR_MAX), per_day: PER_DAY_MAX };
-            used_up |= full_until(tx, tx.now(), &[all])?.is_some()
-                || passcodes::is_part_full(tx, &key, PER_DAY_OF_NETWORK_MAX, DAY_SECONDS)?;
-            passcodes::forget_sends(tx, &key)?;
-        }
+    let channels = [(Channel::Email, &profile.email), (Channel::Sms, &profile.phone)];
+    let mut all: Vec<Counter> = [&profile.email, &profile.phone].map(|to| passcodes_of_anybody(site, to)).into();
+    for (cause, (channel, address)) in Cause::all().into_iter().flat_map(|cause| channels.map(|to| (cause, to))) {
+        all.extend([of_member(site, cause, profile.member_id, channel), of_address(site, cause, address, channel)]);
     }
-    for address in [&profile.email, &profile.phone] {
-        let counter = passcodes_of_anybody(site, address);
-        used_up |= full_until(tx, tx.now(), std::slice::from_ref(&counter))?.is_some();
-        passcodes::forget_sends(tx, &counter.key)?;
+    let mut used_up = false;
+    for counter in all {
+        used_up |= counter.full_until(tx, tx.now())?.is_some()
+            || counter.is_part_full(site, tx, super::MESSAGES_OF_NETWORK)?;
+        counter.forget(tx)?;
+    }
+    for name in [&profile.username, &profile.email] {
+        let counter = under_name(site, name);
+        used_up |= counter.is_part_full(site, tx, super::PASSCODE_REQUESTS)?;
+        counter.forget(tx)?;
     }
     Ok(used_up)
 }
 
-/// The moment at which all of these counters have room again; `None`: they have.
-fn full_until(tx: &Read, now: i64, counters: &[Counter]) -> Result<Option<i64>, Failure> {
-    let mut latest = None;
-    for counter in counters {
-        let hour = counter.per_hour.map(|messages| (messages, HOUR_SECONDS));
-        for (messages, seconds) in hour.into_iter().chain([(counter.per_day, DAY_SECONDS)]) {
-            latest = latest.max(passcodes::full_until(tx, &counter.key, messages, seconds, now)?);
-        }
+fn all_of_site(site: &Site, channel: Channel) -> Counter {
+    let limit = match channel {
+        Channel::Email => super::ALL_MAILS,
+        Channel::Sms => super::ALL_SMS,
+    };
+    Counter::new(site, limit, &[b"site", channel.name().as_bytes()])
+}
+
+fn of_strangers(site: &Site, channel: Channel) -> Counter {
+    let limit = match channel {
+        Channel::Email => super::MAILS_OF_STRANGERS,
+        Channel::Sms => super::SMS_OF_STRANGERS,
+    };
+    Counter::new(site, limit, &[b"strangers at the site", channel.name().as_bytes()])
+}
+
+/// Sign-ups and the contact form write mails alone.
+fn of_sign_ups(site: &Site) -> Counter {
+    Counter::new(site, super::MAILS_OF_SIGN_UPS, &[b"sign-ups at the site"])
+}
+
+/// The messages of a cause to one member. Security events by mail and by short message are counted apart.
+fn of_member(site: &Site, cause: Cause, member_id: i64, channel: Channel) -> Counter {
+    let apart = if cause == Cause::SecurityEvent { channel.name() } else { "" };
+    of_cause(site, cause, channel, &[b"member", cause.name(), &member_id.to_be_bytes(), apart.as_bytes()])
+}
+
+/// The messages of a cause to one address or number.
+fn of_address(site: &Site, cause: Cause, recipient: &str, channel: Channel) -> Counter {
+    of_cause(site, cause, channel, &[b"recipient", cause.name(), email::canonical(recipient).as_bytes()])
+}
+
+fn of_cause(site: &Site, cause: Cause, channel: Channel, whose: &[&[u8]]) -> Counter {
+    match (cause, channel) {
+        (Cause::SecurityEvent, Channel::Email) => Counter::new(site, super::EVENT_MAILS, whose),
+        (Cause::SecurityEvent, Channel::Sms) => Counter::new(site, super::MESSAGES, whose),
+        _ => Counter::new(site, super::MESSAGES_IN_HOUR, whose).and(site, super::MESSAGES),
     }
-    Ok(latest)
 }
 
-fn whole_site(site: &Site, channel: Channel) -> Counter {
-    of_site(site, b"site", channel, site_limit(site, channel))
-}
-
-fn anonymous_share(site: &Site, channel: Channel) -> Counter {
-    of_site(site, b"strangers at the site", channel, site_limit(site, channel) / ANONYMOUS_SHARE_DIVISOR)
-}
-
-fn sign_up_share(site: &Site, channel: Channel) -> Counter {
-    of_site(site, b"sign-ups at the site", channel, (site_limit(site, channel) / SIGN_UP_SHARE_DIVISOR).max(1))
-}
-
-fn of_site(site: &Site, whose: &[u8], channel: Channel, per_day: i64) -> Counter {
-    Counter { key: hash(site, &[whose, channel.name().as_bytes()]).to_vec(), per_hour: None, per_day }
-}
-
-fn site_limit(site: &Site, channel: Channel) -> i64 {
-    match channel {
-        Channel::Email => limits::ALL_MAILS.amount(site),
-        Channel::Sms => limits::ALL_SMS.amount(site),
-    }
-}
-
-/// Security events by mail and by short message are counted apart.
-fn member_key(site: &Site, cause: Cause, member_id: i64, channel: Channel) -> [u8; 32] {
-    let channel = if cause == Cause::SecurityEvent { channel.name() } else { "" };
-    hash(site, &[b"member", cause.name(), &member_id.to_be_bytes(), channel.as_bytes()])
-}
-
-fn address_key(site: &Site, cause: Cause, recipient: &str) -> [u8; 32] {
-    hash(site, &[b"recipient", cause.name(), email::canonical(recipient).as_bytes()])
+/// The requests for passcodes under a name, by the place of the caller.
+fn under_name(site: &Site, name: &str) -> Counter {
+    Counter::new(site, super::PASSCODE_REQUESTS, &[b"name", email::canonical(name).as_bytes()])
 }
 
 /// The place of the callers in a network, for a counter of its own.
 pub(crate) fn network_key(site: &Site, network: Network) -> [u8; 32] {
-    hash(site, &[b"network", network.to_string().as_bytes()])
-}
-
-fn hash(site: &Site, parts: &[&[u8]]) -> [u8; 32] {
-    site.keys.hash(Purpose::PasscodeAddress, parts)
+    site.keys.hash(Purpose::Throttle, &[b"network", network.to_string().as_bytes()])
 }
