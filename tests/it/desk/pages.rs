@@ -260,8 +260,18 @@ fn every_public_page_is_accessible_and_small() {
     browser.complaints();
     browser.go(&format!("{}/docs", site.origin()));
     browser.run("document.querySelectorAll('details.operation')[3].open = true", json!([]));
-    judge(&browser, "docs");
+    judge_variants(&browser, "docs", &SCREENS, |_| thin_out(&browser));
+    weigh(&browser, "docs");
     assert_eq!(browser.complaints(), [""; 0]);
+}
+
+/// Leaves every tenth operation on the API's page, which is judged whole once: axe-core takes ten seconds for so long a page, and
+/// the operations are all made alike.
+fn thin_out(browser: &Browser) {
+    let script = "document.querySelectorAll('details.operation').forEach((one, nth) => nth % 10 === 3 || one.remove())";
+    if !is_deep() {
+        browser.run(script, json!([]));
+    }
 }
 
 /// Checks mails as mail programs show them.
@@ -284,8 +294,7 @@ fn every_mail_is_accessible_and_small() {
         for (what, width, height, dark) in variants(&format!("mail-{name}"), &SCREENS) {
             browser.resize(width, height, dark);
             keep(&what, &browser);
-            let unclear = browser.violations().into_iter().filter(|one| one.starts_with("color-contrast"));
-            assert_eq!(unclear.collect::<Vec<_>>(), [""; 0], "{what}");
+            assert_eq!(browser.violations_of(json!(["color-contrast"])), [""; 0], "{what}");
             let overflow = browser.run("return document.documentElement.scrollWidth - arguments[0]", json!([width]));
             assert!(overflow.as_i64().unwrap() <= 0, "{what} is wider than the screen by {overflow}");
         }
@@ -320,6 +329,11 @@ fn look(site: &Site, browser: &Browser, page: &Page) {
 /// Checks the open page in every size and both colour schemes.
 fn judge(browser: &Browser, name: &str) {
     judge_variants(browser, name, &SCREENS, |_| ());
+    weigh(browser, name);
+}
+
+/// Checks that the open page is small, and all from the site.
+fn weigh(browser: &Browser, name: &str) {
     let bytes = "return performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
                  .reduce((sum, one) => sum + (one.transferSize || one.encodedBodySize), 0)";
     let bytes = browser.run(bytes, json!([])).as_u64().unwrap();

@@ -1,27 +1,14 @@
-//! Chromium with one open page, driven over WebDriver. The browser ends with the test.
+//! A browser with one open page, driven over WebDriver.
 
+use super::chromium::{Chromium, idle};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
-/// Switches that keep the browser from calling other machines.
-const FLAGS: [&str; 10] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--accept-lang=en",
-];
+pub const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+/// How long the harness leaves the page alone before it looks again whether it is as far.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The script of axe-core, which finds accessibility faults of a page.
 static AXE: LazyLock<String> = LazyLock::new(|| {
@@ -31,53 +18,33 @@ static AXE: LazyLock<String> = LazyLock::new(|| {
     std::fs::read_to_string(format!("{root}/target/axe/axe.min.js")).expect("axe-core is there")
 });
 
+/// One test's browser: a window in a context of its own, which has its own cookies, stores, cache and authenticators.
 pub struct Browser {
-    driver: Child,
-    base: String,
-    agent: ureq::Agent,
-    session: String,
-    _profile: TempDir,
+    /// Taken when the browser is closed.
+    chromium: Option<Chromium>,
+    context: String,
 }
 
 impl Browser {
+    /// A new context, in a process that another test has left or in a new one.
     pub fn open() -> Browser {
-        Browser::open_with(&[])
+        let idle = idle().pop();
+        Browser::within(idle.unwrap_or_else(|| Chromium::start(&[])))
     }
 
-    /// As [`Browser::open`], with these additional switches.
+    /// As [`Browser::open`], in a process of its own with these additional switches.
     pub fn open_with(switches: &[String]) -> Browser {
-        let profile = tempfile::tempdir().unwrap();
-        let (driver, port) = start_driver(profile.path());
-        let config = ureq::Agent::config_builder().http_status_as_error(false).timeout_global(Some(ANSWER_TIME_MAX));
-        let mut browser = Browser {
-            driver,
-            base: format!("http://127.0.0.1:{port}"),
-            agent: config.build().new_agent(),
-            session: String::new(),
-            _profile: profile,
-        };
-        let mut flags = [&FLAGS.map(str::to_owned), switches].concat();
-        flags.push(format!("--user-data-dir={}", browser._profile.path().join("profile").display()));
-        let options = json!({
-            "browserName": "chrome", "goog:chromeOptions": { "args": flags }, "goog:loggingPrefs": { "browser": "ALL" },
-        });
-        let opened = browser.tell("/session", &json!({ "capabilities": { "alwaysMatch": options } }));
-        browser.session = format!("/session/{}", opened["sessionId"].as_str().expect("a session"));
-        browser.order("/timeouts", json!({ "script": ANSWER_TIME_MAX.as_millis() as u64 }));
-        browser
+        Browser::within(Chromium::start(switches))
+    }
+
+    fn within(mut chromium: Chromium) -> Browser {
+        let context = chromium.new_context();
+        Browser { chromium: Some(chromium), context }
     }
 
     /// Sends a WebDriver command to the session.
     pub fn order(&self, path: &str, body: Value) -> Value {
-        self.tell(&format!("{}{path}", self.session), &body)
-    }
-
-    fn tell(&self, path: &str, body: &Value) -> Value {
-        let url = format!("{}{path}", self.base);
-        let mut answer = self.agent.post(&url).send_json(body).unwrap_or_else(|e| panic!("{path}: {e}"));
-        let said: Value = answer.body_mut().read_json().unwrap_or_else(|e| panic!("{path}: {e}"));
-        assert_eq!(answer.status(), 200, "{path}: {said}");
-        said["value"].clone()
+        self.chromium.as_ref().expect("the browser is open").order(path, body)
     }
 
     pub fn go(&self, url: &str) {
@@ -126,6 +93,7 @@ impl Browser {
                 return found;
             }
             assert!(Instant::now() < until, "never came: {script}; there is {} {}", self.path(), self.text());
+            std::thread::sleep(LOOK_INTERVAL);
         }
     }
 
@@ -178,15 +146,21 @@ impl Browser {
 
     /// The faults that axe-core finds in the open page: each rule with the elements that break it.
     pub fn violations(&self) -> Vec<String> {
+        self.violations_of(json!(null))
+    }
+
+    /// As [`Browser::violations`], by these rules alone, or by all that axe-core applies by default.
+    pub fn violations_of(&self, rules: Value) -> Vec<String> {
         // The driver injects the script, which the page's policy therefore permits; once a page, because it is half a
         // megabyte.
         if self.run("return typeof axe === 'undefined'", json!([])) == json!(true) {
             self.run(&AXE, json!([]));
         }
-        let script = "const done = arguments[0]; axe.run(document, { resultTypes: ['violations'] }).then(
+        let script = "const [rules, done] = arguments, options = { resultTypes: ['violations'], ...rules && { runOnly: rules } };
+            axe.run(document, options).then(
             r => done(r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.html + ' ' + n.failureSummary).join(' | '))),
             e => done([String(e)]));";
-        let found = self.order("/execute/async", json!({ "script": script, "args": [] }));
+        let found = self.order("/execute/async", json!({ "script": script, "args": [rules] }));
         let found = found.as_array().expect("a list").iter();
         found.map(|one| one.as_str().unwrap_or_default().to_owned()).collect()
     }
@@ -213,39 +187,14 @@ impl Browser {
 }
 
 impl Drop for Browser {
+    /// What the test has stored ends with its context. After a failure the process ends too, whatever it is in.
     fn drop(&mut self) {
-        if !self.session.is_empty() {
-            _ = self.agent.delete(format!("{}{}", self.base, self.session)).call();
+        let Some(mut chromium) = self.chromium.take() else { return };
+        if !std::thread::panicking() {
+            chromium.end_context(&self.context);
+            if chromium.is_shared {
+                idle().push(chromium);
+            }
         }
-        _ = self.driver.kill();
-        _ = self.driver.wait();
     }
-}
-
-/// The most attempts to start a driver that ends at once.
-const STARTS_MAX: usize = 5;
-
-/// Starts chromedriver on a port that it chooses: a free port of IPv4, and the same of IPv6. The driver ends if another
-/// test has the latter; the next attempt chooses anew.
-fn start_driver(scratch: &Path) -> (Child, u16) {
-    (0..STARTS_MAX).find_map(|_| try_to_start_driver(scratch)).expect("chromedriver says its port")
-}
-
-/// Starts chromedriver once; `None` if it ended before it named its port. The temporary files of the driver and its
-/// browser are in `scratch`.
-fn try_to_start_driver(scratch: &Path) -> Option<(Child, u16)> {
-    let mut command = Command::new("chromedriver");
-    command.arg("--port=0").env("TMPDIR", scratch).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut driver = command.spawn().expect("chromedriver is here: tests/install-chromium installs it");
-    let mut lines = BufReader::new(driver.stdout.take().expect("its output is ours")).lines();
-    let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
-        line.strip_prefix("ChromeDriver was started successfully on port ")?.trim_end_matches('.').parse().ok()
-    });
-    let Some(port) = port else {
-        _ = driver.wait();
-        return None;
-    };
-    // The output is read to the end, so that the driver does not block when it writes more.
-    std::thread::spawn(move || lines.for_each(drop));
-    Some((driver, port))
 }

@@ -4,7 +4,9 @@
 mod authenticator;
 mod browser;
 mod caller;
+mod chromium;
 pub mod description;
+mod devtools;
 mod endpoint;
 mod file;
 mod people;
