@@ -10,14 +10,78 @@ use crate::ops::health;
 use crate::site::Site;
 use crate::store::Condition;
 use http::{HeaderValue, StatusCode, header};
+use serde_json::json;
 
-/// `GET /healthz`: the process answers.
+crate::operation! {
+    /// Whether the process answers
+    ///
+    /// For the watchdog of the machine: it says nothing of the database, which `/readyz` does.
+    ALIVE = "alive"
+        .prints("text/plain", "alive\n", "It does.")
+}
+
 pub(crate) fn alive(_: &Site, _: &Call) -> Answer {
     Ok(reply::text(StatusCode::OK, "alive\n"))
 }
 
-/// `GET /readyz`: whether the database can be read and accepts writes. With `?verbose`, from this machine or with a session of
-/// staff, also the state of each health check.
+crate::operation! {
+    /// Whether the site can read and write
+    ///
+    /// Also whether its clock can be right.
+    READY = "ready"
+        .prints("text/plain", "ready\n", "It can.")
+        .also(|| json!({
+            "parameters": [
+                {
+                    "name": "verbose", "in": "query",
+                    "description": "With it (`?verbose`) a line for each part of the site follows: `ok`, `warning` or `alarm`, and its name.",
+                    "allowEmptyValue": true, "schema": { "type": "string" }, "example": "1",
+                },
+            ],
+            "responses": {
+                "503": {
+                    "description": "It cannot. With `?verbose` why, and the lines, as text.",
+                    "headers": {
+                        "x-request-id": { "$ref": "#/components/headers/RequestId" },
+                        "Retry-After": { "$ref": "#/components/headers/RetryAfter" },
+                    },
+                    "content": {
+                        "application/json": {
+                            "schema": { "$ref": "#/components/schemas/Refusal" },
+                            "example": {
+                                "status": false, "code": "overloaded",
+                                "message": "The site is busy. Try again in a moment.",
+                                "request_id": "5d41402abc4b2a76",
+                            },
+                        },
+                        "text/plain": {
+                            "schema": { "type": "string", "minLength": 1 },
+                            "example": "store_damaged\nalarm store\n",
+                        },
+                    },
+                },
+                "507": {
+                    "description": "The disk is full. With `?verbose` the lines too, as text.",
+                    "headers": { "x-request-id": { "$ref": "#/components/headers/RequestId" } },
+                    "content": {
+                        "application/json": {
+                            "schema": { "$ref": "#/components/schemas/Refusal" },
+                            "example": {
+                                "status": false, "code": "disk_full",
+                                "message": "The site's disk is full. Reading goes on; tell the technician.",
+                                "request_id": "5d41402abc4b2a76",
+                            },
+                        },
+                        "text/plain": {
+                            "schema": { "type": "string", "minLength": 1 },
+                            "example": "disk_full\nalarm store\n",
+                        },
+                    },
+                },
+            },
+        }))
+}
+
 pub(crate) fn ready(site: &Site, call: &Call) -> Answer {
     let readiness = readiness(site);
     if !call.query.split('&').any(|field| field.split('=').next() == Some("verbose")) {

@@ -6,34 +6,51 @@ use crate::domain::local_time::TimeZone;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::reply;
+use crate::http::field_types::{Id, Moment};
+use crate::http::reply::{self, Done};
 use crate::i18n::language::Language;
 use crate::site::Site;
-use crate::store::tables::notices::{self, Notice};
+use crate::store::tables::notices;
 use http::HeaderName;
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The number of unread notices in all, not only in these rows.
 const UNREAD_COUNT: HeaderName = HeaderName::from_static("x-unread-count");
 
-#[derive(Serialize)]
-struct NoticeReply {
-    notification_id: i64,
-    /// The kind of notice for programs, such as `booking_recorded`.
-    kind: String,
-    /// The subject, in the caller's language.
-    subject: String,
-    /// In the caller's language.
-    text: String,
-    /// The values in the text.
-    detail: Value,
-    read: bool,
-    read_at: Option<i64>,
-    created_at: i64,
+crate::answer! {
+    struct Notice {
+        notification_id: Id = 9,
+        /// What kind of notice it is, for programs: `booking_recorded`.
+        kind: String = "booking_recorded",
+        /// What it is about, in the caller's language.
+        subject: String { "minLength": 1 } = "Booking recorded",
+        /// In the caller's language.
+        text: String = "Your booking is recorded.",
+        /// The values that the text speaks of.
+        detail: Value { "type": ["object", "null"] } = { "booking_id": 88 },
+        read: bool = false,
+        /// When it was read.
+        read_at: Option<Moment>,
+        /// When it was made.
+        created_at: Moment = 1780000000,
+    }
 }
 
-/// `GET /account/notifications`: newest first, in the caller's language.
+crate::answer! {
+    /// Notices, newest first.
+    struct NoticeList = Vec<Notice>;
+}
+
+crate::operation! {
+    /// The member's notices
+    ///
+    /// Newest first, in the caller's language.
+    LIST = "listNotifications"
+        .takes(&["AcceptLanguage"])
+        .answers::<NoticeList>("The notices.")
+        .headers(&[("ETag", "ETag"), ("X-Total-Count", "TotalCount"), ("Link", "NextPage"), ("X-Unread-Count", "UnreadCount")])
+}
+
 pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     let zone = site.time_zone()?;
@@ -45,17 +62,25 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-/// `PUT /account/notifications/read/{notification_id}`: marks one as read; a second time changes nothing.
+crate::operation! {
+    /// Mark a notice read
+    ///
+    /// Marking a notice twice is no error; another member's notice is 404.
+    READ = "readNotification"
+        .answers::<Done>("Done.")
+        .example(|| json!({ "message": "It is read." }))
+}
+
 pub(crate) fn read(site: &Site, call: &Call, member: &Member) -> Answer {
     let notification_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     app::change(site, member, call.mail_language(), |cx| notice::mark_read(cx, notification_id))?;
     Ok(reply::done(call.say("done.notice_read")))
 }
 
-fn show(row: Notice, language: Language, zone: &TimeZone) -> NoticeReply {
+fn show(row: notices::Notice, language: Language, zone: &TimeZone) -> Notice {
     // An invalid detail is shown as null, and does not affect the text.
     let detail = serde_json::from_str(&row.detail).unwrap_or(Value::Null);
-    NoticeReply {
+    Notice {
         notification_id: row.notification_id,
         text: notice::text(language, zone, &row.subject, &detail),
         subject: notice::subject(language, &row.subject),

@@ -69,8 +69,50 @@ crate::body! {
     }
 }
 
-/// `POST /standby`: the next tick once there is one, within some seconds, or a part of it or of a base. Every request says what
-/// is on the standby's disk: that is how a tick is confirmed.
+crate::operation! {
+    /// Feed a standby
+    ///
+    /// For `tunneldesk standby` on a second machine, if the settings have a token for it; otherwise the path is
+    /// unknown. Each request names the last data on that machine's disk, and waits some seconds for the next.
+    ANSWER = "followSite"
+        .body(|| json!({
+            "wish": "tick", "lineage": "00112233445566778899aabbccddeeff", "number": 41, "offset": 0,
+            "epoch": 0,
+        }))
+        .refuses(&["NotFound"])
+        .also(|| json!({
+            "responses": {
+                "200": {
+                    "description": "`x-standby` says what it is: `part`, some bytes of a tick or a base, of `x-standby-bytes` in all; `nothing` new; `base-needed`, `base-under-way`; `replaced`, another machine has replaced this one; `taken`, another standby follows; `other-site`, this machine has another site.",
+                    "content": { "application/octet-stream": { "schema": { "type": "string" } } },
+                    "headers": {
+                        "x-standby": {
+                            "description": "The kind of the answer.",
+                            "schema": {
+                                "enum": [
+                                    "part", "nothing", "base-needed", "base-under-way", "replaced", "taken",
+                                    "other-site",
+                                ],
+                            },
+                        },
+                        "x-standby-epoch": {
+                            "description": "The highest epoch that this machine knows: promotions raise it.",
+                            "schema": { "type": "integer", "minimum": 0 },
+                        },
+                        "x-standby-mark": {
+                            "description": "Distinguishes two machines that took that epoch independently.",
+                            "schema": { "type": "string" },
+                        },
+                        "x-standby-bytes": {
+                            "description": "Of the whole tick or base.",
+                            "schema": { "type": "integer", "minimum": 0 },
+                        },
+                    },
+                },
+            },
+        }))
+}
+
 pub(crate) fn answer(site: &Site, call: &Call, _: &Standby) -> Answer {
     let StandbyRequest { wish, lineage, number, offset, epoch, mark, url, site: site_id, follower } =
         call.parse_body::<StandbyRequest>()?.finish()?;

@@ -3,43 +3,47 @@
 
 use crate::app::papers;
 use crate::documents::PersonName;
-use crate::documents::certificate::{self, Certificate};
+use crate::documents::certificate;
 use crate::domain::catalogue::{Level, names};
 use crate::domain::certificate::{self as rule, CODE_BYTES, Signed};
 use crate::domain::when;
+use crate::http::answer::{Hidden, Int};
 use crate::http::failure::Failure;
+use crate::http::field_types::{Id, Moment};
 use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
 use crate::store::queries::holdings::{self, Holding};
 use crate::store::tables::{certificates, members, tunnels};
 use crate::store::{Read, Write};
-use serde::Serialize;
 
-/// A level that a member holds, as the API lists it. A client that sends the contract's five fields of a row back
-/// requests the certificate of that row.
-#[derive(Serialize)]
-pub(crate) struct Row {
-    /// Programme and track, `Flyer Static`. Together with `cat_id`, this identifies the level, also among levels held
-    /// since the same moment.
-    pub(crate) r#type: String,
-    pub(crate) cat_id: i64,
-    cat_group: String,
-    track: String,
-    pub(crate) name: String,
-    pub(crate) screen_name: String,
-    /// The moment since which the level is held, in Unix seconds.
-    pub(crate) entry_date: i64,
-    member_id: i64,
-    /// The tunnel where the last skill that the level requires was signed.
-    tunnel_name: String,
-    /// The real name of the signer of that skill, as on the certificate.
-    pub(crate) signer_name: String,
-    #[serde(skip)]
-    signer_username: String,
+crate::answer! {
+    /// A level that the member holds. Sent to `get-certificate` as it is, it asks for the paper.
+    pub(crate) struct Certificate {
+        /// Programme and track: `Flyer Static`, `Coach`. With `cat_id` it names the level.
+        r#type as "type": String { "minLength": 1 } = "Flyer Static",
+        /// The level.
+        cat_id: Int = 3,
+        /// The programme.
+        cat_group: String = "Flyer",
+        /// `Static`, `Dynamic` or `Formation`; empty where the level has none.
+        track: String = "Static",
+        /// The title of the certificate.
+        name: String = "Static Level 3",
+        /// The member's.
+        screen_name: String = "Jane",
+        /// Held since then.
+        entry_date: Moment = 1780000000,
+        member_id: Id = 1204,
+        /// Where the last skill was signed.
+        tunnel_name: String = "Windwerk",
+        /// By whom: the real name, as on the paper.
+        signer_name: String = "Mark Vogt",
+        signer_username: Hidden<String>,
+    }
 }
 
-impl Row {
+impl Certificate {
     /// What a form names the row by: a place in the list would be another level's once a newer one is signed.
     pub(crate) fn key(&self) -> String {
         format!("{} {} {}", self.entry_date, self.cat_id, self.r#type)
@@ -48,7 +52,7 @@ impl Row {
 
 /// The levels that a member holds, the latest first, and the name on the certificates.
 pub(crate) struct Earned {
-    pub(crate) rows: Vec<(Row, Holding)>,
+    pub(crate) rows: Vec<(Certificate, Holding)>,
     /// The name that is printed: see [`rule::name_on_paper`].
     holder: PersonName,
 }
@@ -56,7 +60,7 @@ pub(crate) struct Earned {
 /// A certificate that is ready to be drawn.
 pub(crate) struct Paper {
     pub(crate) held: Holding,
-    sheet: Certificate,
+    sheet: certificate::Certificate,
 }
 
 /// The levels for which a member can have a certificate. 401 where the member no longer exists.
@@ -73,9 +77,9 @@ pub(crate) fn read_earned(site: &Site, tx: &Read, member_id: i64) -> Result<Earn
     Ok(Earned { rows, holder: PersonName::new(holder, number) })
 }
 
-fn row(member_id: i64, screen_name: &str, level: &Level, held: &Holding, signed: &[Signed]) -> Row {
+fn row(member_id: i64, screen_name: &str, level: &Level, held: &Holding, signed: &[Signed]) -> Certificate {
     let last = rule::completing(level, signed);
-    Row {
+    Certificate {
         r#type: format!("{} {}", held.cat_group, held.track).trim_end().to_owned(),
         cat_id: held.cat_id.parse().unwrap_or(0),
         cat_group: held.cat_group.clone(),
@@ -95,7 +99,7 @@ pub(crate) fn prepare(
     site: &Site,
     member_id: i64,
     language: Language,
-    is_wanted: impl Fn(&Row) -> bool,
+    is_wanted: impl Fn(&Certificate) -> bool,
 ) -> Result<Paper, Failure> {
     site.store.read(|tx| {
         let Earned { rows, holder } = read_earned(site, tx, member_id)?;
@@ -106,7 +110,7 @@ pub(crate) fn prepare(
         let code = code(site, member_id, &held);
         let levels = site.catalogue.find_programme(&row.cat_group).map_or(0, |programme| programme.levels.len());
         let emblem = if levels > 1 { row.cat_id.to_string() } else { say(&row.cat_group).chars().take(1).collect() };
-        let sheet = Certificate {
+        let sheet = certificate::Certificate {
             site_name: home.name,
             site_city: home.city,
             holder,

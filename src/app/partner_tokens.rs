@@ -6,8 +6,10 @@ use crate::auth::limits::booking_pins;
 use crate::auth::{Partner, new_token, pin};
 use crate::domain::audit::ActorId;
 use crate::domain::booking::{Booking, Denial};
+use crate::http::answer::{Number, Word};
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
+use crate::http::field_types::{FlightMinutes, Id, Moment};
 use crate::i18n::language::TextKey;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
@@ -27,17 +29,24 @@ pub(crate) struct Sent {
     pub booking: Option<Booking>,
 }
 
-/// What a partner learns of its booking beside the answer to a request: the booking as it stands.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct BookingState {
-    booking_id: i64,
-    registration_id: Option<i64>,
-    flight_date: i64,
-    minutes_booked: i64,
-    tunnel_id: i64,
-    ended: Option<Ending>,
-    ended_at: Option<i64>,
-    arrived_at: Option<i64>,
+crate::answer! {
+    #[derive(Deserialize)]
+    pub(crate) inline struct BookingState {
+        /// The booking's number here.
+        booking_id: Id = 88,
+        /// Your number.
+        registration_id: Option<Number> = 7001,
+        /// When the flight is.
+        flight_date: Moment = 1780086400,
+        minutes_booked: FlightMinutes = 15,
+        tunnel_id: Id = 1,
+        /// How the booking ended without a flight; null where it is in force.
+        ended: Option<Word<Ending>> ["cancelled", "no_show"],
+        /// When it ended.
+        ended_at: Option<Moment>,
+        /// When the member checked in.
+        arrived_at: Option<Moment>,
+    }
 }
 
 impl From<&BookingRow> for BookingState {

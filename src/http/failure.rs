@@ -68,57 +68,67 @@ const TECHNICIAN_SECONDS: u64 = 3600;
 /// The codes of faults that only the site's technician can repair.
 const NEEDS_TECHNICIAN: [&str; 5] = ["not_configured", "clock_suspect", "store_damaged", "replaced", "read_only"];
 
-/// One constructor for each kind of failure: its status, and its stable code, which is also the key of its text.
+/// One constructor for each kind of failure: its status, and its stable code, which is also the key of its text. The comment is
+/// the code's text in the API description.
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident = $status:ident;)*) => {$(
-        $(#[$doc])*
-        pub fn $name() -> Failure { Failure::new(StatusCode::$status, stringify!($name)) }
-    )*};
+    ($($(#[doc = $doc:expr])* $name:ident = $status:ident;)*) => {
+        /// Each code with its status and the lines of its text.
+        pub(crate) const KINDS: &'static [(&'static str, StatusCode, &'static [&'static str])] =
+            &[$((stringify!($name), StatusCode::$status, &[$($doc),*])),*];
+
+        $(
+            $(#[doc = $doc])*
+            pub fn $name() -> Failure { Failure::new(StatusCode::$status, stringify!($name)) }
+        )*
+    };
 }
 
 impl Failure {
     kinds! {
-        /// The body is not JSON, or not text.
+        /// The body is not JSON, or not text in UTF-8.
         bad_json = BAD_REQUEST;
-        /// The request line or a header cannot be read.
+        /// The request cannot be read as HTTP.
         bad_request = BAD_REQUEST;
-        /// The status of a deletion, requested without its code.
+        /// The state of a deletion was requested without its code.
         code_missing = BAD_REQUEST;
-        /// No credential, or one that is not known (any more).
+        /// No session, or one that is over.
         not_signed_in = UNAUTHORIZED;
-        /// A partner's digest is missing or wrong.
+        /// `token` is not the HMAC of this body under one of the partner's secrets, or a callback's signature is
+        /// missing or wrong.
         bad_signature = UNAUTHORIZED;
-        /// `generate-token` without the header that says which partner calls.
+        /// `generate-token` without the header `client-id`.
         client_id_missing = UNAUTHORIZED;
-        /// A partner's signature was used before.
+        /// The signature was used before. Sign anew.
         signature_repeated = UNAUTHORIZED;
         /// A third party's signature is missing, wrong or too old.
         bad_callback = UNAUTHORIZED;
-        /// A partner's timestamp is missing or too far from our time.
+        /// `x-timestamp`, which a strict partner and some operations need, is missing, or more than 300 seconds from
+        /// now.
         bad_timestamp = UNAUTHORIZED;
-        /// A partner's nonce is missing or no nonce.
+        /// `x-nonce` is missing where it is needed, or is no nonce.
         bad_nonce = UNAUTHORIZED;
-        /// A known caller who may not do this.
+        /// The caller may not do this. Also the answer for a member who does not exist.
         not_allowed = FORBIDDEN;
-        /// A form of another origin.
+        /// On pages alone: a form of another origin.
         foreign_form = FORBIDDEN;
-        /// A partner calling from an address that is not on its list.
+        /// This partner does not call from this address.
         address_not_allowed = FORBIDDEN;
-        /// A change of credentials by a session whose last proof of identity is too long ago.
+        /// The request changes credentials, and the session's last proof of identity (a sign-in, or reauthenticate) is
+        /// more than ten minutes ago.
         reauthentication_needed = FORBIDDEN;
-        /// The account's role requires a second factor.
+        /// Desk and admin accounts keep their second factor.
         second_factor_required = FORBIDDEN;
-        /// No such object, or one of another caller.
+        /// There is no such record, or none of yours.
         not_found = NOT_FOUND;
-        /// A plain connection to a site with https.
+        /// A plain connection to a site with https; `Location` has the address.
         insecure = PERMANENT_REDIRECT;
-        /// No such operation.
+        /// There is no such operation.
         unknown_path = NOT_FOUND;
-        /// The path has other methods.
+        /// The path knows other methods; `Allow` names them.
         method_not_allowed = METHOD_NOT_ALLOWED;
         /// The body did not arrive in time.
         too_slow = REQUEST_TIMEOUT;
-        /// The partner has a record of this address already.
+        /// The address is in use already.
         email_taken = CONFLICT;
         /// Another member has this username.
         username_taken = CONFLICT;
@@ -126,79 +136,83 @@ impl Failure {
         booking_of_another_member = CONFLICT;
         /// A signed entry is part of the record: it can be suspended and not deleted.
         entry_signed = CONFLICT;
-        /// The member has this skill, or has asked for it.
+        /// The member has this skill, or has requested it.
         skill_taken = CONFLICT;
-        /// The entry's state does not allow this.
+        /// The entry is in a state from which this does not go.
         entry_state = CONFLICT;
-        /// The booking's state does not allow this.
+        /// The booking is in a state from which this does not go.
         booking_state = CONFLICT;
-        /// The flyer has no waiver in force, so neither a check-in nor flight time is possible.
+        /// The flyer has signed no waiver that is in force here, so there is neither a check-in nor flight time.
         waiver_missing = CONFLICT;
         /// The text has changed since it was shown to the signer.
         waiver_changed = CONFLICT;
         /// The entry has changed since it was shown to the signer.
         entry_changed = CONFLICT;
-        /// Sign-off waits until the member's e-mail address is confirmed.
+        /// Sign-off, or a telephone number, waits until the member's e-mail address is confirmed.
         email_not_confirmed = CONFLICT;
-        /// Browsers offer no passkeys at the origin of this call.
+        /// Browsers offer no passkeys where this call came from.
         passkeys_need_https = CONFLICT;
-        /// The member has the maximum number of passkeys.
+        /// The member has as many passkeys as one may have.
         passkeys_full = CONFLICT;
-        /// A partner whose access has ended for good.
+        /// On pages alone: a partner whose access has ended for good.
         partner_revoked = CONFLICT;
-        /// A client, account or value of that name exists.
+        /// That is there already.
         exists = CONFLICT;
-        /// The logbook has the maximum number of entries.
+        /// The logbook has as many entries as one may have.
         logbook_full = CONFLICT;
-        /// The account has no second factor.
+        /// There is no second factor to do this with.
         second_factor_off = CONFLICT;
-        /// The member has no confirmed address that a passcode could go to.
+        /// The member has no confirmed address or number that a passcode could go to.
         nothing_confirmed = CONFLICT;
-        /// The body is larger than the operation takes.
+        /// More than 64 KiB; 1 MiB for callbacks, 5 MiB for a picture.
         body_too_large = PAYLOAD_TOO_LARGE;
-        /// The request's URL is longer than any of ours.
+        /// The path with its query has more than 8 KiB.
         uri_too_long = URI_TOO_LONG;
-        /// The headers of a request are larger than any client needs.
+        /// The headers have more than 16 KiB, or are more than 100.
         headers_too_large = REQUEST_HEADER_FIELDS_TOO_LARGE;
-        /// The body has a type that the operation does not accept.
+        /// The body is not `application/json` (nor, for a callback, a form).
         unsupported_type = UNSUPPORTED_MEDIA_TYPE;
-        /// The body is compressed.
+        /// The body is compressed (`Content-Encoding`).
         unsupported_encoding = UNSUPPORTED_MEDIA_TYPE;
-        /// An upload without a supported picture type.
+        /// The body is not `image/jpeg`, `image/png` or `image/webp`.
         unsupported_picture = UNSUPPORTED_MEDIA_TYPE;
         /// `Host` is none of the site's names.
         unknown_host = MISDIRECTED_REQUEST;
-        /// Fields are missing or wrong; each is named.
+        /// Fields are missing or wrong; `errors` names every one.
         invalid_fields = UNPROCESSABLE_ENTITY;
-        /// An `Idempotency-Key` came again with another body, or after a change of the program that cannot read what it kept.
+        /// The `Idempotency-Key` came before with another body, or before an update of the site after which its answer
+        /// cannot be given again.
         idempotency_key_reused = UNPROCESSABLE_ENTITY;
-        /// Too many requests of this caller.
+        /// Too many requests or failed attempts; `Retry-After` says when to retry.
         too_fast = TOO_MANY_REQUESTS;
-        /// The hourly number of passcodes is used up.
+        /// The address had its share of passcodes this hour.
         passcode_too_many = TOO_MANY_REQUESTS;
-        /// A fault; the cause is in the log under the request id.
+        /// Something broke here; the site's log knows it by `request_id`.
         broken = INTERNAL_SERVER_ERROR;
-        /// The queue is full, or the request waited in it too long.
+        /// The site is busy.
         overloaded = SERVICE_UNAVAILABLE;
-        /// A callback whose key is not configured.
+        /// A callback whose key is not configured; nothing was stored.
         not_configured = SERVICE_UNAVAILABLE;
-        /// The clock is behind the latest moment in the database, and the check needs the right time.
+        /// The site's clock is wrong, so signed times cannot be checked.
         clock_suspect = SERVICE_UNAVAILABLE;
-        /// The database accepts no writes until the server restarts.
+        /// The site takes no writes until it is started again.
         store_stopped = SERVICE_UNAVAILABLE;
-        /// A page of the database is damaged.
+        /// The site's data is damaged; a backup must be restored.
         store_damaged = SERVICE_UNAVAILABLE;
         /// Another machine has replaced this one, which writes no more.
         replaced = SERVICE_UNAVAILABLE;
-        /// The standby does not confirm writes, which `replica.wait` requires.
+        /// The standby does not confirm, and the site writes nothing without it. The write may or may not exist: repeat
+        /// the request with its `Idempotency-Key`.
         standby_away = SERVICE_UNAVAILABLE;
-        /// The disk does not answer. The write may be made all the same.
+        /// The site's disk does not answer; reading goes on. The write may or may not be made: repeat the request with
+        /// its `Idempotency-Key`.
         disk_hangs = SERVICE_UNAVAILABLE;
-        /// A write did not end in time: it waits behind others. The write may be made all the same.
+        /// The write did not end in time, behind others. It may or may not be made: repeat the request with its
+        /// `Idempotency-Key`.
         outcome_unknown = SERVICE_UNAVAILABLE;
-        /// The file system accepts no writes; reads go on.
+        /// The site's disk takes no writes; reading goes on.
         read_only = SERVICE_UNAVAILABLE;
-        /// The disk is full: reads and sign-in go on.
+        /// The disk is full; reading and signing in go on.
         disk_full = INSUFFICIENT_STORAGE;
     }
 

@@ -1,6 +1,7 @@
 //! The types that an operation receives and returns.
 
 pub(crate) mod accept;
+pub mod answer;
 pub(crate) mod assets;
 pub mod body;
 pub(crate) mod call;

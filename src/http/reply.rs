@@ -1,8 +1,10 @@
 //! Replies: the only place that writes JSON and the error envelope.
 
+use crate::http::answer::{FieldOfAnswer, Sometimes, True};
 use crate::http::call::{Call, Page};
 use crate::http::chunks::Chunks;
 use crate::http::failure::Failure;
+use crate::http::field_types::Count;
 use crate::i18n::language::Language;
 use crate::keys::hex_into;
 use bytes::Bytes;
@@ -49,14 +51,18 @@ pub(crate) struct Listener {
     pub session: [u8; 32],
 }
 
-/// A page of a report.
-#[derive(Serialize)]
-struct Report<T: Serialize> {
-    status: bool,
-    total: i64,
-    limit: i64,
-    offset: i64,
-    data: Vec<T>,
+crate::answer! {
+    /// A page of a report.
+    pub(crate) inline struct Report<K> {
+        status: True,
+        /// Rows in all.
+        total: Count = 1,
+        /// Rows of this answer, at most.
+        limit: Count = 10,
+        /// Rows that were left out before these.
+        offset: Count = 0,
+        data: Vec<K>,
+    }
 }
 
 /// A JSON array under construction, written row by row, so that a long list is in memory once.
@@ -65,11 +71,14 @@ pub(crate) struct Rows {
     count: i64,
 }
 
-/// An answer without data.
-#[derive(Serialize)]
-pub(crate) struct Done {
-    pub status: bool,
-    pub message: String,
+crate::answer! {
+    /// Nothing to say but that it was done.
+    pub(crate) struct Done {
+        /// Whether it was done.
+        status: bool = true,
+        /// What happened, in the caller's language.
+        message: String,
+    }
 }
 
 /// 200 with JSON.
@@ -88,8 +97,8 @@ pub(crate) fn done(message: String) -> Reply {
 }
 
 /// 200 with one page of a report.
-pub(crate) fn report<T: Serialize>(total: i64, page: Page, data: Vec<T>) -> Reply {
-    ok(&Report { status: true, total, limit: page.limit, offset: page.offset, data })
+pub(crate) fn report<K: FieldOfAnswer>(total: i64, page: Page, data: Vec<K::Value>) -> Reply {
+    ok(&Report::<K> { status: true, total, limit: page.limit, offset: page.offset, data })
 }
 
 /// 200 with the rows of a page, of `total` rows in all.
@@ -229,29 +238,37 @@ fn json(status: StatusCode, body: &impl Serialize) -> Reply {
     json_again(status, text)
 }
 
-#[derive(Serialize)]
-struct Envelope<'a> {
-    status: bool,
-    code: &'a str,
-    message: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<EnvelopeError<'a>>,
-    request_id: &'a str,
+crate::answer! {
+    /// Every refusal has this shape. (A wrong password, PIN or code is no refusal: see the operation.)
+    pub(crate) struct Refusal<'a> {
+        status: bool { "const": false, "type": null },
+        code: &'a str { "$ref": "RefusalCode", "type": null },
+        /// A message for people, in the caller's language.
+        message: String { "minLength": 1 },
+        /// With 422 alone: every bad field at once.
+        errors: Sometimes<Vec<FieldProblem<'a>>> { "minItems": 1 },
+        /// The same as the header `x-request-id`.
+        request_id: &'a str { "minLength": 8, "maxLength": 128 },
+    }
 }
 
-#[derive(Serialize)]
-struct EnvelopeError<'a> {
-    field: &'a str,
-    message: String,
+crate::answer! {
+    pub(crate) struct FieldProblem<'a> {
+        /// The field's name as it was sent, `body` for the whole, `Idempotency-Key` for that header.
+        field: &'a str,
+        /// The problem, in the caller's language.
+        message: String { "minLength": 1 },
+    }
 }
 
 /// The error envelope in the caller's language, with the headers of its status.
 pub(crate) fn refusal(failure: &Failure, language: Language, request_id: &str) -> Reply {
-    let errors =
-        failure.problems().iter().map(|p| EnvelopeError { field: &p.field, message: language.say(&p.text) }).collect();
+    let problems = failure.problems();
+    let errors = problems.iter().map(|p| FieldProblem { field: &p.field, message: language.say(&p.text) }).collect();
+    let errors = Some(errors).filter(|_| !problems.is_empty());
     let message = language.say(failure.text());
     let mut reply =
-        json(failure.status(), &Envelope { status: false, code: failure.code(), message, errors, request_id });
+        json(failure.status(), &Refusal { status: false, code: failure.code(), message, errors, request_id });
     reply.headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
     // Caches may store a 404 by default.
     reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

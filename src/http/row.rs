@@ -1,5 +1,6 @@
 //! The part of a row of the table that describes its requests and answers.
 
+use crate::http::answer::Operation;
 use crate::http::body::BodySchema;
 use http::Method;
 use std::sync::OnceLock;
@@ -92,6 +93,8 @@ pub struct Row {
     pub live: bool,
     /// The JSON body that it reads.
     pub body: Option<BodySchema>,
+    /// What the API description says of it.
+    pub operation: Option<&'static Operation>,
     /// The path of the page that has this form, where that is not the nearest page above.
     pub form_page: Option<&'static str>,
 }
@@ -133,6 +136,7 @@ impl Row {
             compressed: false,
             live: false,
             body: None,
+            operation: None,
             form_page: None,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::auth::{Access, Bearer, Callback, Clerk, Guest, Kiosk, Member, Partner, Staff, Standby};
 use crate::http::Answer;
+use crate::http::answer::Operation;
 use crate::http::body::{Body, BodySchema};
 use crate::http::call::Call;
 use crate::http::row::{BODY_BYTES_MAX, Row};
@@ -110,6 +111,11 @@ macro_rules! options {
 impl Route {
     pub(super) const fn reads<B: Body>(mut self) -> Route {
         self.row.body = Some(BodySchema::of::<B>());
+        self
+    }
+
+    pub(super) const fn described(mut self, operation: &'static Operation) -> Route {
+        self.row.operation = Some(operation);
         self
     }
 

@@ -13,7 +13,7 @@ const KEY_CHARS_MAX: usize = 200;
 
 /// A level that the member holds.
 pub(super) struct Certified {
-    /// See [`crate::app::certificates::Row::key`].
+    /// See [`crate::app::certificates::Certificate::key`].
     pub(super) key: String,
     pub(super) name: String,
     pub(super) date: String,

@@ -22,6 +22,7 @@ const RULES: &[Rule] = &[
         words: &["serde_json::"],
         only_in: &[
             "api/",
+            "http/answer/",
             "http/body/",
             "http/call.rs",
             "cli/",

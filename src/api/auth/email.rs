@@ -8,6 +8,7 @@ use crate::http::call::Call;
 use crate::http::field_types::Line;
 use crate::http::reply::{self, Done};
 use crate::site::Site;
+use serde_json::json;
 
 crate::body! {
     pub(crate) struct EmailToken {
@@ -16,7 +17,18 @@ crate::body! {
     }
 }
 
-/// `POST /auth/verify-email`: confirms the address that the token was mailed to, once.
+crate::operation! {
+    /// Confirm an e-mail address
+    ///
+    /// By the token that was mailed to it. An invalid or expired token is **200** with `status: false`.
+    VERIFY = "verifyEmail"
+        .body(|| json!({ "token": "m2yPz0c5uYt8Tq3Rk1Jv9wXe7LbNfDhGsA4iKoQpZ6U" }))
+        .takes(&["MonitorUser"])
+        .refuses(&["EmailTaken"])
+        .answers::<Done>("Confirmed, or why not.")
+        .example(|| json!({ "message": "Your e-mail address is confirmed." }))
+}
+
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     let confirmed = app::once(site, call, || {
         confirmation::check_rate(site, call)?;
@@ -33,7 +45,17 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     Ok(reply::ok(&Done { status, message: call.say(key) }))
 }
 
-/// `POST /auth/verify-email/resend`: a new token for an old one. The answer is the same whether or not there was one.
+crate::operation! {
+    /// Have a new confirmation token sent
+    ///
+    /// A new token for an old one. The answer is the same whether or not there was one.
+    RESEND = "resendVerifyEmail"
+        .body(|| json!({ "token": "m2yPz0c5uYt8Tq3Rk1Jv9wXe7LbNfDhGsA4iKoQpZ6U" }))
+        .takes(&["MonitorUser"])
+        .answers::<Done>("Taken.")
+        .example(|| json!({ "message": "If there is something to confirm, a new link is on its way." }))
+}
+
 pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
     app::once(site, call, || {
         confirmation::check_rate(site, call)?;

@@ -8,14 +8,16 @@ use crate::auth::limits::proofs;
 use crate::auth::second_factor::{self, FactorMethod, RequiredCode, Requirement, SecondFactorPassed};
 use crate::auth::sign_in::{self, OpenedSession, PasswordProof};
 use crate::http::Answer;
+use crate::http::answer::{Int, Sometimes};
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
-use crate::http::field_types::{Flag, LineAsTyped, Name, Secret};
+use crate::http::field_types::{Count, Flag, LineAsTyped, Name, Secret};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Text, TextKey};
 use crate::site::Site;
 use crate::store::tables::members::Account;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 crate::body! {
     pub(crate) struct LoginRequest {
@@ -37,19 +39,23 @@ crate::body! {
     }
 }
 
-/// The contract's login response. `confirmationPending`: 0 nothing, 1 the e-mail address is not confirmed, 2 a code from
-/// the authenticator app is due, 3 a passcode is.
-#[derive(Serialize)]
-struct LoginReply {
-    status: bool,
-    token: String,
-    #[serde(rename = "confirmationPending")]
-    confirmation_pending: i64,
-    message: String,
-    member_id: i64,
-    /// Ours: the token that replaces username and password in the second step of a social sign-in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    step_token: Option<String>,
+crate::answer! {
+    pub(super) struct Login {
+        /// False: refused, and `message` says so. True with an empty `token`: a second step is required.
+        status: bool = true,
+        /// The session, for later requests; empty where there is none (yet).
+        token: String = "m2yPz0c5uYt8Tq3Rk1Jv9wXe7LbNfDhGsA4iKoQpZ6U",
+        /// 0 nothing; 1 the e-mail address is not confirmed (the session is good, booking waits); 2 a code of the
+        /// authenticator app is required; 3 a passcode was sent and is required. After 2 and 3 continue with
+        /// `verify-totp`.
+        confirmation_pending as "confirmationPending": Int [0, 1, 2, 3] = 0,
+        /// Empty, or a sentence for the member.
+        message: String = "",
+        /// 0 where the sign-in was refused.
+        member_id: Count = 1204,
+        /// Ours, of `/auth/social` alone: replaces username and password in `verify-totp`.
+        step_token: Sometimes<String>,
+    }
 }
 
 /// What a sign-in came to.
@@ -110,14 +116,45 @@ enum SignInKind {
     Social,
 }
 
-/// `POST /auth/login`: a session for a username (or e-mail address) and a password, or the second step that is due.
+crate::operation! {
+    /// Sign in by password
+    ///
+    /// A session for a username (or e-mail address) and a password, or the second step that is required.
+    ///
+    /// Wrong credentials are **200** with `status: false`. After five failed attempts the delays grow; during a delay
+    /// even the right password is refused, with 429 and `Retry-After`. The same after ten second steps within ten
+    /// minutes that nobody finished, except on a device on which the member signed in before.
+    WITH_PASSWORD = "login"
+        .body(|| json!({
+            "username": "jane", "password": "violet-anvil-harbour-93", "checkTwoFactor": false,
+            "passcodeOption": "email",
+        }))
+        .takes(&["AcceptLanguage", "DeviceToken"])
+        .answers::<Login>("A session, the second step that is required, or a refusal.")
+        .headers(&[("x-device-token", "DeviceToken")])
+}
+
 pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
     // `checkTwoFactor` decides nothing: a second factor is always required of members who have one.
     let LoginRequest { username, password, passcode_option, .. } = call.body()?;
     sign_in(site, call, &username, &password, SignInKind::Interactive(passcode_option))
 }
 
-/// `POST /auth/login/silent`: the same check, for an app that renews its session.
+crate::operation! {
+    /// Renew a session
+    ///
+    /// The same check for an app that renews its session: it sends no passcode and writes no notification.
+    ///
+    /// Wrong credentials are **200** with `status: false`. After five failed attempts the delays grow; during a delay
+    /// even the right password is refused, with 429 and `Retry-After`. The same after ten second steps within ten
+    /// minutes that nobody finished, except on a device on which the member signed in before.
+    SILENT = "loginSilent"
+        .body(|| json!({ "username": "jane", "password": "violet-anvil-harbour-93" }))
+        .takes(&["DeviceToken"])
+        .answers::<Login>("A session, the second step that is required, or a refusal.")
+        .headers(&[("x-device-token", "DeviceToken")])
+}
+
 pub(crate) fn silent(site: &Site, call: &Call) -> Answer {
     let Credentials { username, password } = call.body()?;
     sign_in(site, call, &username, &password, SignInKind::Silent)
@@ -220,7 +257,7 @@ pub(super) fn rendered(site: &Site, call: &Call, outcome: SignInOutcome) -> Repl
         SignInOutcome::SignedIn { member_id, email_confirmed, session } => {
             let message = if email_confirmed { String::new() } else { call.say("sign_in.email_not_confirmed") };
             let reply = answer(true, pending(email_confirmed), message, member_id);
-            let reply = reply::ok(&LoginReply { token: session.token, ..reply });
+            let reply = reply::ok(&Login { token: session.token, ..reply });
             device::with_device_token(site, reply, &session.device_token)
         }
         // Not shown in the contract: no new token, because the caller has the session that asked.
@@ -232,7 +269,7 @@ pub(super) fn rendered(site: &Site, call: &Call, outcome: SignInOutcome) -> Repl
                 CodeKind::Authenticator => AUTHENTICATOR,
                 CodeKind::Passcode => PASSCODE,
             };
-            reply::ok(&LoginReply { step_token, ..answer(true, pending, call.say(message.name()), member_id) })
+            reply::ok(&Login { step_token, ..answer(true, pending, call.say(message.name()), member_id) })
         }
         SignInOutcome::SetupMissing { member_id } => {
             reply::ok(&answer(false, NOTHING, call.say("factor.required"), member_id))
@@ -249,6 +286,6 @@ pub(super) fn refused(message: String) -> Reply {
     reply::ok(&answer(false, NOTHING, message, 0))
 }
 
-fn answer(status: bool, confirmation_pending: i64, message: String, member_id: i64) -> LoginReply {
-    LoginReply { status, token: String::new(), confirmation_pending, message, member_id, step_token: None }
+fn answer(status: bool, confirmation_pending: i64, message: String, member_id: i64) -> Login {
+    Login { status, token: String::new(), confirmation_pending, message, member_id, step_token: None }
 }

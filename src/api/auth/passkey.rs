@@ -1,12 +1,13 @@
 //! Passkeys: the options for the browser, and its response.
 
-use super::login::{self, SignInOutcome};
+use super::login::{self, Login, SignInOutcome};
 use crate::app::{self, RankedActor};
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::{CeremonyOptions, Intent, Label, Outcome, RelyingParty};
 use crate::auth::{Member, limits, member_if_any, sign_in, signer};
 use crate::domain::passkey;
 use crate::http::Answer;
+use crate::http::answer::True;
 use crate::http::body::Undescribed;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -15,8 +16,7 @@ use crate::http::fields::Fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// More than any authenticator's response, within the limit of a body.
 const CREDENTIAL_CHARS_MAX: usize = 60_000;
@@ -72,17 +72,39 @@ impl Named for Purpose {
     ];
 }
 
-#[derive(Serialize)]
-struct OptionsReply {
-    status: bool,
-    /// The options for `navigator.credentials`, with bytes in base64url.
-    #[serde(rename = "publicKey")]
-    public_key: Value,
+crate::answer! {
+    struct PasskeyOptions {
+        status: True,
+        /// The argument of `navigator.credentials.get` (or `create`), its bytes in base64url:
+        /// `PublicKeyCredentialRequestOptions` or `PublicKeyCredentialCreationOptions` of WebAuthn.
+        public_key as "publicKey": Value {
+            "type": "object", "required": ["challenge"], "additionalProperties": true,
+            "properties": {
+                "challenge": { "type": "string", "description": "Valid once, for five minutes.", "minLength": 1 },
+            },
+        } = {
+            "challenge": "bm90LWEtcmVhbC1jaGFsbGVuZ2U", "timeout": 300000, "rpId": "tunnel.example.com",
+            "allowCredentials": [{ "type": "public-key", "id": "c29tZS1jcmVkZW50aWFs" }],
+            "userVerification": "required",
+        },
+    }
 }
 
-/// `POST /auth/login/bio-web-option`: without a session, the browser's options for signing in as `username`; with one, those
-/// for registering a passkey of the caller under `device_id`.
 // Not shown in the contract: `name`, because passkeys without names cannot be told apart.
+crate::operation! {
+    /// Begin with a passkey
+    ///
+    /// Without a session: the browser's options for signing in as `username`, or, with `discoverable`, by whichever
+    /// passkey the authenticator has for this site. With a session: its options for registering a new passkey of the
+    /// caller under `device_id`. The options of an unknown username look like those of a known one. Passkeys work
+    /// over https under one of the site's names, or at `localhost`; elsewhere the answer is 409.
+    OPTIONS = "passkeyOptions"
+        .body(|| json!({ "username": "jane", "device_id": 7 }))
+        .refuses(&["NotAllowed", "PasskeysFull"])
+        .answers::<PasskeyOptions>("The options.")
+        .also(|| json!({ "security": [{}, { "session": [] }, { "sessionInToken": [] }] }))
+}
+
 pub(crate) fn options(site: &Site, call: &Call) -> Answer {
     let public_key = app::once(site, call, || {
         let fields = call.fields()?;
@@ -91,7 +113,7 @@ pub(crate) fn options(site: &Site, call: &Call) -> Answer {
             None => to_sign_in(site, call, fields),
         }
     })?;
-    Ok(reply::ok(&OptionsReply { status: true, public_key }))
+    Ok(reply::ok(&PasskeyOptions { status: true, public_key }))
 }
 
 fn to_sign_in(site: &Site, call: &Call, mut fields: Fields) -> Result<Value, Failure> {
@@ -149,7 +171,22 @@ fn ask(site: &Site, call: &Call, question: CeremonyOptions) -> Result<Value, Fai
     })
 }
 
-/// `POST /auth/login/bio-web-verify`: the browser's response, as JSON text: signs in, or registers the new passkey.
+crate::operation! {
+    /// Finish with a passkey
+    ///
+    /// The browser's credential as JSON text. The server finds the challenge by the client data, and signs in or
+    /// registers the new passkey (then without a new `token`, because the caller has a session). An invalid
+    /// credential is **200** with `status: false`.
+    VERIFY = "passkeyVerify"
+        .body(|| json!({
+            "credential": "{\"id\":\"c29tZS1jcmVkZW50aWFs\",\"rawId\":\"c29tZS1jcmVkZW50aWFs\",\"type\":\"public-key\",\"response\":{\"clientDataJSON\":\"e30\",\"authenticatorData\":\"AA\",\"signature\":\"AA\"}}",
+        }))
+        .takes(&["DeviceToken"])
+        .paced(false)
+        .answers::<Login>("A session, a registered passkey, or a refusal.")
+        .headers(&[("x-device-token", "DeviceToken")])
+}
+
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     let outcome = app::once(site, call, || take_response(site, call))?;
     Ok(login::rendered(site, call, outcome))

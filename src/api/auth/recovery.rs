@@ -8,6 +8,7 @@ use crate::auth::passcode::Use;
 use crate::auth::sign_in::{self, Attempt};
 use crate::domain::questions;
 use crate::http::Answer;
+use crate::http::answer::Int;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{Digits, Email, LineAsTyped};
@@ -17,6 +18,7 @@ use crate::store::tables::members;
 use crate::store::tables::outbox::Channel;
 use http::{HeaderValue, header};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 crate::body! {
     /// The account whose questions are asked, in the body or in the query.
@@ -34,10 +36,13 @@ crate::body! {
     }
 }
 
-#[derive(Serialize)]
-struct Question {
-    question: i64,
-    text: String,
+crate::answer! {
+    inline struct Question {
+        /// Its number in the catalogue, for `answer_<number>`.
+        question: Int { "minimum": 1, "maximum": 12 },
+        /// In the caller's language.
+        text: String { "minLength": 1 },
+    }
 }
 
 /// What a request about a forgotten username came to.
@@ -49,15 +54,59 @@ enum UsernameOutcome {
     Wrong,
 }
 
-#[derive(Serialize)]
-struct UsernameReply {
-    status: bool,
-    message: String,
-    username: String,
+crate::answer! {
+    struct RecoveredUsername {
+        status: bool = true,
+        message: String = "",
+        /// Empty in a refusal.
+        username: String = "jane",
+    }
 }
 
-/// `GET /auth/account-access/security-questions`: the questions to answer. Fields come in the body, or in the query, for
-/// clients that send no body or an empty object with `GET`.
+crate::answer! {
+    /// The questions that the member chose, by number.
+    struct RecoveryQuestionList = Vec<Question>;
+}
+
+crate::operation! {
+    /// Which questions to answer
+    ///
+    /// Three questions: those that the member chose, filled up to three; for an unknown name, a stable and plausible
+    /// choice. Additional answers do no harm. `username` stands in the body, as the contract sends it, or in the
+    /// query, where a client cannot send a body with `GET`; the query is read if the body has no `username`.
+    QUESTIONS = "recoveryQuestions"
+        .takes(&["AcceptLanguage"])
+        .paced(true)
+        .answers::<RecoveryQuestionList>("The questions.")
+        .example(|| json!([
+            { "question": 3, "text": "What was the make of your first car or bicycle?" },
+            { "question": 4, "text": "Who was your favourite teacher?" },
+            { "question": 9, "text": "Which book did you read more than twice?" },
+        ]))
+        .also(|| json!({
+            "requestBody": {
+                "description": "The contract's account-access body. `username` is read; `option`, `password`, `passcode`, `answer_3`, `answer_4` and `answer_9` are ignored here.",
+                "json": { "example": { "username": "jane" } },
+            },
+            "parameters": [
+                {
+                    "name": "username", "in": "query",
+                    "description": "The username or the e-mail address; required if the body has none.",
+                    "schema": {
+                        "anyOf": [
+                            {
+                                "type": "string", "maxLength": 254,
+                                "pattern": "^[\\s\\u00ad\\u061c\\u115f\\u1160\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\u2800\\u3164\\ufeff\\uffa0]*[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\u2800\\u3164\\ufeff\\uffa0][^\\u0000-\\u001f\\u007f-\\u009f]*\\s*$",
+                            },
+                            { "type": "string", "pattern": "^\\s*$" },
+                        ],
+                    },
+                    "example": "jane",
+                },
+            ],
+        }))
+}
+
 pub(crate) fn questions(site: &Site, call: &Call) -> Answer {
     recovery::check_rate(site, call)?;
     let body = call.fields()?;
@@ -70,8 +119,27 @@ pub(crate) fn questions(site: &Site, call: &Call) -> Answer {
     Ok(reply.with_header(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store")))
 }
 
-/// `POST /auth/account-access/recover-password`: without a passcode, sends one; with it, a new password and the security
-/// answers, sets the password and ends everything that the old one opened.
+crate::operation! {
+    /// Set a forgotten password
+    ///
+    /// Without `passcode`, one is sent; the answer is the same for an unknown name. With it, a new `password` and the
+    /// answers to the security questions, the password is set, and all sessions (also at kiosks), booking tokens,
+    /// passcodes, passkey challenges and the booking PIN end. Passkeys and social links that the body does not name
+    /// (`keep_passkeys`, `keep_social`) are removed, because a thief may have added them. A staff account gets a
+    /// passcode only by a mail server or SMS gateway of the site, not at the desk. Wrong values are **200** with
+    /// `status: false`.
+    PASSWORD = "recoverPassword"
+        .body(|| json!({
+            "username": "jane", "option": "email", "passcode": "481516", "password": "violet-anvil-harbour-93",
+            "answer_3": "Saab", "answer_4": "Ms Frizzle", "answer_9": "Momo",
+        }))
+        .takes(&["AcceptLanguage"])
+        .answers::<Done>("A passcode is on its way, the password is set, or a refusal.")
+        .example(|| json!({
+            "message": "Your new password is set. Every device is signed out; sign in with it now. Your booking PIN has ended, and passkeys that you did not name are removed.",
+        }))
+}
+
 pub(crate) fn password(site: &Site, call: &Call) -> Answer {
     let outcome = app::once(site, call, || {
         recovery::check_rate(site, call)?;
@@ -85,9 +153,19 @@ pub(crate) fn password(site: &Site, call: &Call) -> Answer {
     })
 }
 
-/// `POST /auth/account-access/recover-username`: without a passcode, sends one to the address; with it, answers the username.
+crate::operation! {
+    /// Recover a forgotten username
+    ///
+    /// Without `passcode`, one is sent to the address; with it, the answer has the username. Wrong values are **200**
+    /// with `status: false`.
+    USERNAME = "recoverUsername"
+        .body(|| json!({ "email": "jane@example.com", "passcode": "481516" }))
+        .takes(&["AcceptLanguage"])
+        .answers::<(RecoveredUsername, Done)>("A passcode is on its way, the username, or a refusal.")
+}
+
 pub(crate) fn username(site: &Site, call: &Call) -> Answer {
-    let reply = |status, message, username| reply::ok(&UsernameReply { status, message, username });
+    let reply = |status, message, username| reply::ok(&RecoveredUsername { status, message, username });
     Ok(match app::once(site, call, || recover_username(site, call))? {
         UsernameOutcome::Sent => reply::done(call.say("recovery.sent")),
         UsernameOutcome::Known(username) => reply(true, String::new(), username),

@@ -6,34 +6,37 @@ use crate::auth::limits;
 use crate::domain::audit::ActorId;
 use crate::domain::{password, questions, username};
 use crate::http::Answer;
+use crate::http::answer::{Int, True};
 use crate::http::body::{Field, Flattened, Ignored};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Line, LineAsTyped, NewPassword, QuestionNumber};
+use crate::http::field_types::{Id, Line, LineAsTyped, NewPassword, QuestionNumber};
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::{members, tunnels};
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-#[derive(Serialize)]
-struct SignupReply {
-    status: bool,
-    message: String,
-    member_id: i64,
-    /// 1: the e-mail address waits for its confirmation.
-    #[serde(rename = "confirmationPending")]
-    confirmation_pending: i64,
+crate::answer! {
+    struct Signup {
+        status: True,
+        message: String = "Welcome! You can sign in now; booking waits until your e-mail address is confirmed.",
+        /// The new member.
+        member_id: Id = 1204,
+        /// The e-mail address waits for its confirmation.
+        confirmation_pending as "confirmationPending": Int { "const": 1 } = 1,
+    }
 }
 
-#[derive(Serialize)]
-struct AvailabilityReply {
-    status: bool,
-    available: bool,
-    message: String,
+crate::answer! {
+    struct Availability {
+        status: True,
+        available: bool = false,
+        /// Why not, and which names are allowed; empty if it is available.
+        message: String = "Somebody has this username. Choose another one.",
+    }
 }
 
 crate::body! {
@@ -95,11 +98,26 @@ impl Field for Terms {
     }
 }
 
-/// `POST /auth/signup`: a new member, who can sign in at once; booking waits for the e-mail confirmation.
+crate::operation! {
+    /// Become a member
+    ///
+    /// A new member, who can sign in at once; booking waits until the e-mail address is confirmed by the token that
+    /// is mailed to it (good for 24 hours, once). `salt`, `success` and `message` are the client's echo and ignored.
+    CREATE = "signup"
+        .body(|| json!({
+            "username": "jane", "password": "violet-anvil-harbour-93", "email": "jane@example.com",
+            "real_name": "Jane Doe", "screen_name": "Jane", "phone": "+41 44 668 18 00",
+            "country": "Switzerland", "country_code": "CH", "tunnel": "1", "dob": 946684800, "terms": true,
+            "question_1": "1", "answer_1": "Rex",
+        }))
+        .refuses(&["UsernameTaken"])
+        .creates::<Signup>("The new member.")
+}
+
 pub(crate) fn create(site: &Site, call: &Call) -> Answer {
     let member_id = app::once(site, call, || sign_up(site, call))?;
     let message = call.say("done.signed_up");
-    Ok(reply::created(&SignupReply { status: true, message, member_id, confirmation_pending: 1 }))
+    Ok(reply::created(&Signup { status: true, message, member_id, confirmation_pending: 1 }))
 }
 
 fn sign_up(site: &Site, call: &Call) -> Result<i64, Failure> {
@@ -124,7 +142,17 @@ fn sign_up(site: &Site, call: &Call) -> Result<i64, Failure> {
     })
 }
 
-/// `POST /auth/signup/check-username`: whether a new member could have it.
+crate::operation! {
+    /// Ask whether a username is free
+    ///
+    /// A name that is free now may be taken a moment later: the sign-up says so then.
+    CHECK_USERNAME = "checkUsername"
+        .body(|| json!({ "username": "jane" }))
+        .takes(&["MonitorUser"])
+        .paced(false)
+        .answers::<Availability>("Whether a new member could have it.")
+}
+
 pub(crate) fn check_username(site: &Site, call: &Call) -> Answer {
     let UsernameCheck { username } = call.body()?;
     let (available, message) = match username::parse(&username) {
@@ -134,7 +162,7 @@ pub(crate) fn check_username(site: &Site, call: &Call) -> Answer {
             false => (false, call.say("username_taken")),
         },
     };
-    Ok(reply::ok(&AvailabilityReply { status: true, available, message }))
+    Ok(reply::ok(&Availability { status: true, available, message }))
 }
 
 impl SignupRequest {

@@ -1,6 +1,6 @@
 //! Sign-in by a social network.
 
-use super::login::{self, SignInOutcome};
+use super::login::{self, Login, SignInOutcome};
 use crate::app::social_accounts::{self, Found};
 use crate::app::{self, Change, RankedActor};
 use crate::auth::social::{self, Network, Person, Refusal};
@@ -9,6 +9,7 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{Lines, Name};
 use crate::site::Site;
+use serde_json::json;
 
 crate::body! {
     pub(crate) struct SocialSignIn {
@@ -22,8 +23,23 @@ crate::body! {
     }
 }
 
-/// `POST /auth/social`: a session for a person of Google, Apple or Facebook, who becomes a member if there is no account yet.
-/// Where a second factor is required, `step_token` goes to `verify-totp` with the code.
+crate::operation! {
+    /// Sign in by Google, Apple or Facebook
+    ///
+    /// A session for a person of the network. A member with the same e-mail address is linked if both the network and
+    /// the member have confirmed it; otherwise a new member is made. A network that is not configured, or an invalid
+    /// proof, is **200** with `status: false`.
+    SIGN_IN = "socialSignIn"
+        .body(|| json!({
+            "params": "{\"id_token\":\"eyJhbGciOiJSUzI1NiJ9.e30.c2lnbmF0dXJl\"}", "socialType": "google",
+            "user": "",
+        }))
+        .takes(&["DeviceToken"])
+        .refuses(&["EmailTaken"])
+        .answers::<Login>("A session, the second step that is required, or a refusal.")
+        .headers(&[("x-device-token", "DeviceToken")])
+}
+
 pub(crate) fn sign_in(site: &Site, call: &Call) -> Answer {
     let SocialSignIn { params, network, user } = call.body()?;
     let outcome = app::once(site, call, || {

@@ -1,6 +1,6 @@
 //! The second factor from outside a session: setting up an authenticator app, and the second step of a sign-in.
 
-use super::login::{self, SignInOutcome, enter};
+use super::login::{self, Login, SignInOutcome, enter};
 use crate::app::{self, RankedActor};
 use crate::auth::challenge::{self, Intent};
 use crate::auth::limits;
@@ -10,6 +10,7 @@ use crate::auth::{member_if_any, presented_session};
 use crate::documents::qr;
 use crate::domain::totp;
 use crate::http::Answer;
+use crate::http::answer::True;
 use crate::http::body::{ParsedBody, RequiredByCaller};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -21,6 +22,7 @@ use crate::site::Site;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::{second_factors, tunnels};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// One text for a wrong name, password, number or code.
 const WRONG: &str = "factor.wrong";
@@ -42,25 +44,27 @@ enum SetupOutcome {
     Refused(TextKey),
 }
 
-#[derive(Serialize)]
-struct SetupReply {
-    status: bool,
-    message: String,
-    member_id: i64,
-    /// Base32.
-    secret: String,
-    otpauth_url: String,
-    /// The URL as a picture: SVG as a data URL.
-    qr: String,
+crate::answer! {
+    struct TotpSetup {
+        status: True,
+        message: String = "Scan this with your authenticator app, then send its first code.",
+        member_id: Id = 1204,
+        /// Base32, for typing.
+        secret: String { "pattern": "^[A-Z2-7]+$" } = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
+        /// For the app, as a link.
+        otpauth_url: String { "pattern": "^otpauth://totp/" } = "otpauth://totp/Windwerk:jane?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Windwerk",
+        /// The same as a picture: SVG as a data URL.
+        qr: String { "pattern": "^data:image/svg\\+xml" } = "data:image/svg+xml;base64,PHN2Zy8+",
+    }
 }
 
-#[derive(Serialize)]
-struct TurnedOnReply {
-    status: bool,
-    message: String,
-    member_id: i64,
-    /// Shown this once.
-    recovery_codes: Vec<String>,
+crate::answer! {
+    struct TotpTurnedOn {
+        status: True,
+        message: String = "Your authenticator app is on. Keep these recovery codes.",
+        member_id: Id = 1204,
+        recovery_codes: RecoveryCodes = ["7K2M-PQ4X-9TRW", "H3ND-V8CZ-5YFA"],
+    }
 }
 
 crate::body! {
@@ -95,10 +99,26 @@ crate::body! {
     }
 }
 
-/// `POST /auth/login/totp/setup`: a new secret for an authenticator app, until its first code confirms it. A member with a
-/// second factor must prove it by `code`: the password alone replaces nothing.
 // Not shown in the contract: the session of a member without a password replaces username and password here and in
 // verify-setup, because a member by social sign-in has neither.
+crate::answer! {
+    /// Ten codes, shown once; each passes the second factor once.
+    pub(crate) struct RecoveryCodes = Vec<String>;
+}
+
+crate::operation! {
+    /// Set up an authenticator app
+    ///
+    /// A new secret, as often as needed, until `verify-setup` receives its first code. A member who has a second
+    /// factor must prove it by `code`.
+    ///
+    /// Wrong credentials are **200** in the fields of the login response.
+    SETUP = "totpSetup"
+        .body(|| json!({ "username": "jane", "password": "violet-anvil-harbour-93", "member_id": 1204 }))
+        .refuses(&["NotAllowed"])
+        .answers::<(TotpSetup, Login)>("The secret, or a refusal.")
+}
+
 pub(crate) fn setup(site: &Site, call: &Call) -> Answer {
     rendered(call, app::once(site, call, || begin_setup(site, call))?)
 }
@@ -150,18 +170,32 @@ fn rendered(call: &Call, outcome: SetupOutcome) -> Answer {
             let qr = qr::data_url(&otpauth_url)
                 .ok_or_else(|| Failure::broken().because("the authenticator's URL is too long for a QR code"))?;
             let message = call.say("factor.scan");
-            Ok(reply::ok(&SetupReply { status: true, message, member_id, secret, otpauth_url, qr }))
+            Ok(reply::ok(&TotpSetup { status: true, message, member_id, secret, otpauth_url, qr }))
         }
         SetupOutcome::TurnedOn { member_id, recovery_codes } => {
             let message = call.say("factor.turned_on");
-            Ok(reply::ok(&TurnedOnReply { status: true, message, member_id, recovery_codes }))
+            Ok(reply::ok(&TotpTurnedOn { status: true, message, member_id, recovery_codes }))
         }
         SetupOutcome::Refused(key) => Ok(login::refused(call.say(key.name()))),
     }
 }
 
-/// `POST /auth/login/totp/verify-setup`: the first code turns the authenticator on. Every older session and booking token
-/// ends, except the session of this call.
+crate::operation! {
+    /// Turn the authenticator app on
+    ///
+    /// The first code turns the authenticator on. Every older session and booking token ends, except the session of
+    /// this call.
+    ///
+    /// Wrong credentials are **200** in the fields of the login response.
+    VERIFY_SETUP = "totpVerifySetup"
+        .body(|| json!({
+            "username": "jane", "password": "violet-anvil-harbour-93", "member_id": 1204, "code": "287082",
+        }))
+        .refuses(&["NotAllowed"])
+        .answers::<(TotpTurnedOn, Login)>("The authenticator is on, with recovery codes; or a refusal.")
+        .also(|| json!({ "security": [{}, { "session": [] }, { "sessionInToken": [] }] }))
+}
+
 pub(crate) fn verify_setup(site: &Site, call: &Call) -> Answer {
     rendered(call, app::once(site, call, || finish_setup(site, call))?)
 }
@@ -206,10 +240,24 @@ fn finish_setup(site: &Site, call: &Call) -> Result<SetupOutcome, Failure> {
     })
 }
 
-/// `POST /auth/login/verify-totp`: the second step. A code of the authenticator's, a passcode that was sent, or a
-/// recovery code; each works once. After `/auth/social` its `step_token` stands for username and password.
 // Not shown in the contract: `step_token`, because a member by social sign-in may have no password, and a code alone must
 // open nothing.
+crate::operation! {
+    /// The second step of a sign-in
+    ///
+    /// A code of the authenticator app, a passcode that was sent, or a recovery code. Each works once.
+    ///
+    /// Wrong credentials are **200** with `status: false`. After five failed attempts the delays grow; during a delay
+    /// even the right password is refused, with 429 and `Retry-After`.
+    VERIFY = "verifyTotp"
+        .body(|| json!({
+            "username": "jane", "password": "violet-anvil-harbour-93", "member_id": 1204, "code": "287082",
+        }))
+        .takes(&["DeviceToken"])
+        .answers::<Login>("A session, or a refusal.")
+        .headers(&[("x-device-token", "DeviceToken")])
+}
+
 pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     let outcome = app::once(site, call, || take_second_step(site, call))?;
     Ok(login::rendered(site, call, outcome))

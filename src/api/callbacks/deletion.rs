@@ -7,17 +7,32 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
 use crate::site::Site;
-use serde::Serialize;
+use serde_json::json;
 
-#[derive(Serialize)]
-struct Accepted {
-    /// The page with the state of the deletion, for holders of the code.
-    url: String,
-    confirmation_code: String,
+crate::answer! {
+    inline struct Accepted {
+        /// The page with the state of the deletion, for holders of the code.
+        url: String = "https://tunnel.example.com/api/social-data-deletion-status?id=9f86d081884c7d659a2feaa0c55ad015",
+        /// 32 hex digits.
+        confirmation_code: String = "9f86d081884c7d659a2feaa0c55ad015",
+    }
 }
 
-/// `POST /social-data-deletion`: removes the link to the network's account and the data that came with it, at once. A repeated
-/// request gets the same code, unless the person was linked again meanwhile.
+crate::operation! {
+    /// Delete the data of a social login
+    ///
+    /// Meta's signed request: base64url of the HMAC-SHA256 under the app secret, a dot, and the payload, of which
+    /// `user_id` is read. The link and the data that came with it are deleted at once. A repeated request gets the
+    /// same code.
+    CARRY_OUT = "socialDataDeletion"
+        .takes(&["AcceptLanguage"])
+        .answers::<Accepted>("It is done.")
+        .body(|| json!({
+            "signed_request": "N32LNcvDGXq0GI1jxm-tj1ysJh2uqkNIBcUhUmTp19k.eyJhbGdvcml0aG0iOiJITUFDLVNIQTI1NiIsImV4cGlyZXMiOjEyOTE4NDA0MDAsImlzc3VlZF9hdCI6MTI5MTgzNjgwMCwidXNlcl9pZCI6IjIxODQ3MSJ9",
+        }))
+        .also(|| json!({ "x-signed-body": "signed_request" }))
+}
+
 pub(crate) fn carry_out(site: &Site, call: &Call, request: &DeletionRequest) -> Answer {
     let leaving = deletion_requests::find_leaving(site, request)?;
     let network = RankedActor::outside(ActorId::Sender("social"), call);

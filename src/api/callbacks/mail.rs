@@ -6,35 +6,78 @@ use crate::app::{self, RankedActor};
 use crate::auth::MailEvents;
 use crate::domain::audit::ActorId;
 use crate::http::Answer;
+use crate::http::answer::True;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::json;
-use crate::http::reply;
+use crate::http::reply::{self, Done};
 use crate::i18n::language::Text;
 use crate::site::Site;
-use serde::Serialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 
 /// Events in a batch.
 const EVENTS_MAX: usize = 1_000;
 
-/// The answer to a batch.
-#[derive(Serialize)]
-struct BatchReply {
-    status: bool,
-    message: String,
-    /// The number of events in the batch.
-    events: usize,
-    /// The number of those that an earlier batch had already.
-    repeated: usize,
+crate::answer! {
+    struct MailTaken {
+        status: True,
+        message: String = "",
+        /// How many there were.
+        events: usize { "minimum": 0 } = 1,
+        /// How many of them had been here before.
+        repeated: usize { "minimum": 0 } = 0,
+    }
 }
 
-/// `GET /mail-webhook`: answers 200. A mail provider tests the webhook by a `HEAD` request before it sends events.
+crate::operation! {
+    /// Test the mail webhook
+    ///
+    /// For the `HEAD` by which a mail provider looks before it registers.
+    PROBE = "mailWebhookIsThere"
+        .answers::<Done>("Done.")
+        .example(|| json!({ "message": "Mail events are taken here, by POST." }))
+}
+
 pub(crate) fn probe(_: &Site, call: &Call) -> Answer {
     Ok(reply::done(call.say("done.webhook")))
 }
 
-/// `POST /mail-webhook`: a batch of events, each of which updates the mail it names, in one transaction.
+crate::operation! {
+    /// Events about mails
+    ///
+    /// Mandrill's scheme: one field `mail_events` (or `mandrill_events`) with up to 1,000 events. Each updates the
+    /// mail it names; a hard bounce, spam, reject, unsubscription or blacklisting suppresses the address. Each event,
+    /// identified by `_id`, `event` and `ts`, is applied once. For a JSON body the signed text is the URL,
+    /// `mail_events`, and the field as it stands in the body. The empty batch, signed with the key `test-webhook`, is
+    /// accepted before a key is configured.
+    RECEIVE = "mailWebhook"
+        .answers::<MailTaken>("They are taken.")
+        .also(|| json!({
+            "requestBody": {
+                "json": {
+                    "schema": {
+                        "type": "object",
+                        "properties": {
+                            "mail_events": {
+                                "description": "A JSON array as text; in a JSON body also the array itself.",
+                                "type": ["string", "array"], "items": { "type": "object" },
+                            },
+                            "mandrill_events": {
+                                "description": "The same by the provider's name.", "type": ["string", "array"],
+                                "items": { "type": "object" },
+                            },
+                        },
+                    },
+                    "example": {
+                        "mail_events": "[{\"event\":\"hard_bounce\",\"ts\":1780000000,\"_id\":\"a1b2\",\"msg\":{\"_id\":\"a1b2\",\"email\":\"jane@example.com\"}}]",
+                    },
+                },
+            },
+            "security": [{ "mailSignature": [] }],
+        }))
+}
+
 pub(crate) fn receive(site: &Site, call: &Call, events: &MailEvents) -> Answer {
     // Parsed before the transaction, because a batch may be a megabyte and the writer must not wait for it.
     let events: Vec<(Event, &RawValue)> =
@@ -47,7 +90,7 @@ pub(crate) fn receive(site: &Site, call: &Call, events: &MailEvents) -> Answer {
         }
         Ok((count, repeated))
     })?;
-    Ok(reply::ok(&BatchReply { status: true, message: String::new(), events, repeated }))
+    Ok(reply::ok(&MailTaken { status: true, message: String::new(), events, repeated }))
 }
 
 /// The events of a batch. 400 where the text is not JSON; 422 where it is no list, or one of more than [`EVENTS_MAX`] events.

@@ -10,24 +10,35 @@ use crate::http::call::Call;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::queries::{holdings, logbook};
-use serde::Serialize;
 
-/// `"No"`, `"Yes"` or `"Level N"`; pending while a skill of the level waits for its signature.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Levels {
-    level1: &'static str,
-    level1_pending: bool,
-    r#static: String,
-    static_pending: bool,
-    dynamic: String,
-    dynamic_pending: bool,
-    formation: String,
-    formation_pending: bool,
+crate::answer! {
+    struct FlyerLevels {
+        level1: &'static str ["No", "Yes"] = "Yes",
+        /// Whether a skill of it waits for its signer.
+        level1_pending as "level1Pending": bool = false,
+        /// `No` or `Level N`, the highest held of the track.
+        r#static as "static": String { "pattern": "^(No|Yes|Level [0-9]+)$" } = "Level 3",
+        /// Whether a skill of it waits for its signer.
+        static_pending as "staticPending": bool = true,
+        /// `No` or `Level N`, the highest held of the track.
+        dynamic: String { "pattern": "^(No|Yes|Level [0-9]+)$" } = "No",
+        /// Whether a skill of it waits for its signer.
+        dynamic_pending as "dynamicPending": bool = false,
+        /// `No` or `Level N`, the highest held of the track.
+        formation: String { "pattern": "^(No|Yes|Level [0-9]+)$" } = "No",
+        /// Whether a skill of it waits for its signer.
+        formation_pending as "formationPending": bool = false,
+    }
 }
 
-/// `GET /account/dashboard/flyer-skills-levels/{member_id}`: the highest held level of each track. A level of one track
-/// does not count for another, so Backflying, which opens two tracks, shows in neither.
+crate::operation! {
+    /// A flyer's levels at a glance
+    ///
+    /// A level of one track does not count for another track.
+    GET = "flyerLevels"
+        .answers::<FlyerLevels>("The levels.")
+}
+
 pub(crate) fn get(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = readable_member(site, call, bearer, 0)?;
     site.store.read(|tx| {
@@ -41,7 +52,7 @@ pub(crate) fn get(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
         let [r#static, dynamic, formation] = TRACKS.map(highest);
         let [static_pending, dynamic_pending, formation_pending] = TRACKS.map(is_pending);
         let holds_first = progression::highest(&held, "").is_some();
-        Ok(reply::ok(&Levels {
+        Ok(reply::ok(&FlyerLevels {
             level1: if holds_first { "Yes" } else { "No" },
             level1_pending: is_pending(""),
             r#static,

@@ -1,12 +1,15 @@
-//! The OpenAPI document, generated from the table of routes, the declared bodies, and the files of `assets/api`: one file for
-//! each group, with descriptions, examples and the schemas of answers.
+//! The OpenAPI document, generated from the table of routes, the bodies, answers and operations that the modules declare, and two
+//! files of `assets/api`: what all operations share, and the types of fields.
 //!
-//! The files have abbreviations of OpenAPI: a shared parameter, header or answer is a name, a `$ref` is the name of a
-//! schema, and `json` is the content of that type. The parts that follow from the table are not in the files: credentials,
+//! Files and declarations have abbreviations of OpenAPI: a shared parameter, header or answer is a name, a `$ref` is the name
+//! of a schema, and `json` is the content of that type. What follows from a row of the table is declared nowhere: credentials,
 //! the schema of a body, and the parameters and refusals of each kind of operation.
 
-use super::{items, types};
+use super::page::unnamed;
+use super::{items, members, refusals, text, types};
+use crate::http::answer::{FieldOfAnswer, Operation, Schemas, overlay};
 use crate::http::body::{SHARED, shared};
+use crate::http::reply::Refusal;
 use crate::http::row::{CallerKind, Row};
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -14,55 +17,73 @@ use serde_json::{Map, Value, json};
 const DOCUMENT: &str = include_str!("../../../assets/api/document.json");
 /// The schemas of field types.
 const TYPES: &str = include_str!("../../../assets/api/types.json");
-/// The groups, in the order of the document.
-const GROUPS: [&str; 9] = [
-    include_str!("../../../assets/api/partner-metrics.json"),
-    include_str!("../../../assets/api/reports.json"),
-    include_str!("../../../assets/api/authentication.json"),
-    include_str!("../../../assets/api/profile.json"),
-    include_str!("../../../assets/api/logbook.json"),
-    include_str!("../../../assets/api/public.json"),
-    include_str!("../../../assets/api/callbacks.json"),
-    include_str!("../../../assets/api/notifications.json"),
-    include_str!("../../../assets/api/site.json"),
-];
-
 /// The whole document.
 pub(super) fn write(rows: &[&Row]) -> Value {
     let mut document = read(DOCUMENT);
+    let mut schemas = Schemas(object(read(TYPES)));
+    Refusal::show(&mut schemas);
+    let codes = refusals::codes();
     let mut paths = json!({});
-    let mut schemas = object(read(TYPES));
-    for mut group in GROUPS.map(read) {
-        push(&mut document["tags"], group["tag"].take());
-        let tag = document["tags"].as_array().and_then(|tags| tags.last()).map(|tag| tag["name"].clone());
-        schemas.extend(object(group["schemas"].take()));
-        for (key, operation) in object(group["operations"].take()) {
-            let (method, path) = key.split_once(' ').unwrap_or_default();
-            let row =
-                rows.iter().find(|row| !row.is_page() && row.method.as_str() == method && same_path(row.path, path));
-            let Some(row) = row else { continue };
-            let item = &mut paths[path];
-            if row.base.is_empty() {
-                item["servers"] = json!([{ "url": "/", "description": "Outside `/api`." }]);
-            }
-            item[method.to_lowercase()] = describe(row, operation, &tag);
+    for row in rows.iter().filter(|row| !row.is_page()) {
+        let path = path(row, rows);
+        let Some(operation) = describe(row, &path, &document, &mut schemas) else { continue };
+        let item = &mut paths[&path];
+        if row.base.is_empty() {
+            item["servers"] = json!([{ "url": "/", "description": "Outside `/api`." }]);
         }
+        item[row.method.as_str().to_lowercase()] = operation;
     }
+    let mut schemas = schemas.0;
     for body in rows.iter().filter_map(|row| row.body) {
         schemas.insert(body.name.to_owned(), (body.schema)());
     }
-    spread_answers(&mut document["components"]["responses"]);
-    spread_answers(&mut document["x-everywhere"]["responses"]);
+    for answers in ["/components/responses", "/x-everywhere/responses"] {
+        let Some(answers) = document.pointer_mut(answers) else { continue };
+        refusals::complete(answers);
+        *answers = object(answers.take()).into_iter().map(|(key, one)| (key, reference("responses", one))).collect();
+    }
     document["paths"] = paths;
     let used = document["paths"].to_string() + &Value::Object(schemas.clone()).to_string();
     let optional: Vec<_> = schemas.iter().filter_map(|(name, schema)| optional(name, schema, &used)).collect();
     schemas.extend(optional);
-    let codes = items(&schemas["RefusalCode"]["x-codes"]).map(|one| one["const"].clone()).collect::<Vec<_>>();
-    schemas["RefusalCode"]["examples"] = codes.into();
+    schemas["RefusalCode"]["examples"] = items(&codes).map(|one| one["const"].clone()).collect();
+    schemas["RefusalCode"]["x-codes"] = codes;
     document["components"]["schemas"] = Value::Object(schemas);
+    forget_sources(&mut document);
     name_schemas(&mut document);
     types::name(&mut document);
     document
+}
+
+/// Removes what only this module reads.
+fn forget_sources(document: &mut Value) {
+    let tags = document["tags"].as_array_mut().into_iter().flatten();
+    for map in tags.filter_map(Value::as_object_mut) {
+        map.remove("x-paths");
+    }
+    if let Some(document) = document.as_object_mut() {
+        document.remove("x-path-parameters");
+    }
+}
+
+/// The path of a row. Two paths that differ only in the name of a parameter are one path, whose parameter is `id`.
+fn path(row: &Row, rows: &[&Row]) -> String {
+    let alike = |other: &&&Row| !other.is_page() && unnamed(other.path).eq(unnamed(row.path));
+    let others: Vec<&str> = rows.iter().filter(alike).map(|other| other.path).collect();
+    let parts = row.path.split('/').enumerate().map(|(at, part)| {
+        let same = others.iter().all(|other| other.split('/').nth(at) == Some(part));
+        if same { part } else { "{id}" }
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// The name of the group of a path: that of its longest beginning.
+fn tag(path: &str, document: &Value) -> Value {
+    let begins = |tag: &Value| {
+        let begins = items(&tag["x-paths"]).map(text).filter(|begin| path.starts_with(begin));
+        begins.map(str::len).max().unwrap_or(0)
+    };
+    items(&document["tags"]).max_by_key(|tag| begins(tag)).map_or(Value::Null, |tag| tag["name"].clone())
 }
 
 /// The optional variant of a type, if a field uses it.
@@ -80,9 +101,10 @@ fn optional(name: &str, schema: &Value, used: &str) -> Option<(String, Value)> {
     })
 }
 
-/// An operation of a file, completed from its row.
-fn describe(row: &Row, mut operation: Value, tag: &Option<Value>) -> Value {
-    operation["tags"] = json!([tag]);
+/// The operation of a row, completed by what follows from the row.
+fn describe(row: &Row, path: &str, document: &Value, schemas: &mut Schemas) -> Option<Value> {
+    let mut operation = declare(row, path, row.operation?, document, schemas);
+    operation["tags"] = json!([tag(row.path, document)]);
     if operation["security"].is_null() {
         operation["security"] = security(row);
     }
@@ -116,7 +138,78 @@ fn describe(row: &Row, mut operation: Value, tag: &Option<Value>) -> Value {
         operation["requestBody"] = spread(body);
     }
     let empty = |name: &str, value: &Value| value.is_null() || (name == "parameters" && *value == json!([]));
-    object(operation).into_iter().filter(|(name, value)| !empty(name, value)).collect()
+    Some(object(operation).into_iter().filter(|(name, value)| !empty(name, value)).collect())
+}
+
+/// A declared operation, with the parameters of its path, the refusals of its caller, and what a list has.
+fn declare(row: &Row, path: &str, declared: &Operation, document: &Value, schemas: &mut Schemas) -> Value {
+    let mut operation = declared.describe(schemas);
+    let mut parameters = path_parameters(row, path, document);
+    parameters.extend(declared.parameters.iter().map(|name| Value::from(*name)));
+    let answer = &operation["responses"]["200"]["json"]["schema"];
+    let is_list = answer["$ref"].as_str().is_some_and(|name| schemas.0[name]["type"] == "array");
+    if row.method == Method::GET && is_list {
+        parameters.extend(["Limit", "Offset"].map(Value::from));
+    }
+    operation["parameters"] = parameters.into();
+    if let Some(body) = row.body.filter(|_| operation["requestBody"].is_object())
+        && ["required", "anyOf"].iter().any(|keyword| (body.schema)()[keyword].is_array())
+    {
+        operation["requestBody"]["required"] = true.into();
+    }
+    let refusals = &document["components"]["responses"];
+    for name in refusals_of_caller(row, declared).into_iter().chain(declared.refusals.iter().copied()) {
+        operation["responses"][refusals::status(refusals, name)] = name.into();
+    }
+    for (code, about) in declared.own_refusals {
+        let (status, refusal) = refusals::own(refusals, code, about);
+        operation["responses"][status] = refusal;
+    }
+    if declared.is_page_too {
+        for answer in operation["responses"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+            if answer.is_object() {
+                answer["content"]["text/html"] = json!({ "schema": { "type": "string" } });
+            }
+        }
+    }
+    declared.adjust(&mut operation);
+    if row.caller_kind == CallerKind::Callback && operation["requestBody"].is_object() {
+        let body = &mut operation["requestBody"];
+        body["content"]["application/x-www-form-urlencoded"] = body["json"].clone();
+    }
+    operation
+}
+
+/// The parameters in the path: shared ones, else each as the file has it under its name.
+fn path_parameters(row: &Row, path: &str, document: &Value) -> Vec<Value> {
+    let shared = &document["components"]["parameters"];
+    let inner = |part: &'static str| part.strip_prefix('{')?.strip_suffix('}');
+    let pairs = row.path.split('/').zip(path.split('/'));
+    let parameters = pairs.filter_map(|(part, named)| {
+        let (name, named) = (inner(part)?, named.trim_matches(['{', '}']));
+        let is_it = |one: &Value| one["in"] == "path" && one["name"] == name;
+        if let Some((key, _)) = members(shared).find(|(_, one)| is_it(one)) {
+            return Some(key.as_str().into());
+        }
+        let mut own = json!({ "name": named, "in": "path", "required": true, "schema": { "type": "string" } });
+        overlay(&mut own, document["x-path-parameters"][name].clone());
+        Some(own)
+    });
+    parameters.collect()
+}
+
+/// The refusals that all operations with such a caller have, and that of a number that may not be known.
+fn refusals_of_caller(row: &Row, declared: &Operation) -> Vec<&'static str> {
+    let (caller, partner) = (row.caller_kind, row.caller_kind == CallerKind::Partner);
+    let mut names = match caller {
+        CallerKind::Partner => vec!["BadSignature", "AddressNotAllowed"],
+        CallerKind::Callback => vec!["BadCallback"],
+        CallerKind::Open => vec![],
+        _ => vec!["NotSignedIn", "NotAllowed"],
+    };
+    names.extend(row.path.contains('{').then_some("NotFound"));
+    names.extend(declared.has_pace.unwrap_or(partner || row.method != Method::GET).then_some("TooFast"));
+    names
 }
 
 /// The credentials that the row requires.
@@ -198,11 +291,6 @@ fn spread(mut body: Value) -> Value {
     body
 }
 
-fn spread_answers(answers: &mut Value) {
-    let spread_one = |(key, one)| (key, spread(reference("responses", one)));
-    *answers = object(answers.take()).into_iter().map(spread_one).collect();
-}
-
 /// Expands a name to a reference to a component.
 fn reference(kind: &str, value: Value) -> Value {
     match value {
@@ -227,25 +315,13 @@ fn name_schemas(value: &mut Value) {
     }
 }
 
-/// Whether two paths are the same except for the names of their parameters.
-fn same_path(one: &str, other: &str) -> bool {
-    super::page::unnamed(one).eq(super::page::unnamed(other))
-}
-
-fn read(text: &str) -> Value {
-    serde_json::from_str(text).expect("the files of the description are JSON: a test reads them")
+fn read(file: &str) -> Value {
+    serde_json::from_str(file).expect("the files of the description are JSON: a test reads them")
 }
 
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
         _ => Map::new(),
-    }
-}
-
-fn push(list: &mut Value, one: Value) {
-    match list {
-        Value::Array(list) => list.push(one),
-        _ => *list = json!([one]),
     }
 }

@@ -5,6 +5,7 @@ mod collection;
 mod document;
 mod fields;
 mod page;
+mod refusals;
 mod sample;
 mod types;
 mod words;
@@ -21,7 +22,7 @@ use crate::i18n::language::Language;
 use crate::site::Site;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The address in the samples, which a site replaces by its own.
@@ -110,12 +111,74 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or("")
 }
 
-/// `GET /openapi.json`: the description.
+crate::operation! {
+    /// This description
+    ///
+    /// OpenAPI 3.1.
+    DOCUMENT = "openapi"
+        .also(|| json!({
+            "responses": {
+                "200": {
+                    "description": "The description.",
+                    "json": {
+                        "schema": {
+                            "type": "object", "required": ["openapi", "info", "paths"],
+                            "properties": {
+                                "openapi": { "const": "3.1.0" }, "info": { "type": "object" },
+                                "paths": { "type": "object" },
+                            },
+                        },
+                        "example": {
+                            "openapi": "3.1.0", "info": { "title": "tunneldesk", "version": "1" }, "paths": {},
+                        },
+                    },
+                },
+            },
+        }))
+}
+
 pub(crate) fn document(site: &Site, _: &Call) -> Answer {
     Ok(json(&Edition::of(site).document))
 }
 
-/// `GET /collection.json`: the description as a collection of requests.
+crate::operation! {
+    /// This description as a collection of requests
+    ///
+    /// For Postman, Bruno and others that import a collection of Postman (v2.1): every operation with its example,
+    /// and the steps of a first booking. A script signs the requests of partners.
+    COLLECTION = "collection"
+        .also(|| json!({
+            "responses": {
+                "200": {
+                    "description": "The collection.",
+                    "json": {
+                        "schema": {
+                            "type": "object", "required": ["info", "variable", "event", "item"],
+                            "properties": {
+                                "info": { "type": "object", "additionalProperties": true },
+                                "variable": {
+                                    "type": "array",
+                                    "items": { "type": "object", "additionalProperties": true },
+                                },
+                                "event": {
+                                    "type": "array",
+                                    "items": { "type": "object", "additionalProperties": true },
+                                },
+                                "item": {
+                                    "type": "array",
+                                    "items": { "type": "object", "additionalProperties": true },
+                                },
+                            },
+                        },
+                        "example": {
+                            "info": { "name": "tunneldesk" }, "variable": [], "event": [], "item": [],
+                        },
+                    },
+                },
+            },
+        }))
+}
+
 pub(crate) fn collection(site: &Site, _: &Call) -> Answer {
     Ok(json(&Edition::of(site).collection))
 }
@@ -124,7 +187,14 @@ fn json(Text { plain, packed }: &Text) -> Reply {
     reply::bytes("application/json", plain.clone()).with_packed(packed.clone())
 }
 
-/// `GET /docs`: the description as a page.
+crate::operation! {
+    /// This description as a page
+    ///
+    /// For people, made from the same document.
+    PAGE = "docs"
+        .prints("text/html", "<!doctype html>", "The page.")
+}
+
 pub(crate) fn page(site: &Site, _: &Call) -> Answer {
     let Text { plain, packed } = &Edition::of(site).page;
     let reply = reply::page(StatusCode::OK, Language::English, plain.clone()).with_packed(packed.clone());

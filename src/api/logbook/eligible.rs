@@ -10,22 +10,38 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use serde::Serialize;
 
-#[derive(Serialize)]
-struct SkillReply<'a> {
-    cat_group: &'a str,
-    cat_id: &'a str,
-    cat_name: &'a str,
-    track: &'a str,
-    skill: &'a str,
-    skill_name: &'a str,
-    /// Whether the level requires the skill.
-    required: bool,
+crate::answer! {
+    struct OpenSkill<'a> {
+        /// The programme.
+        cat_group: &'a str = "Flyer",
+        /// The level, as text.
+        cat_id: &'a str = "3",
+        cat_name: &'a str = "Static Level 3",
+        /// `Static`, `Dynamic` or `Formation`; empty where the level has none.
+        track: &'a str = "Static",
+        /// The value for `skill` of an entry.
+        skill: &'a str = "11301",
+        skill_name: &'a str = "Neutral sit position",
+        /// Whether the level is held only with it.
+        required: bool = true,
+    }
 }
 
-/// `GET /account/logbook/filter-skills/{member_id}/{category}`: the skills of a programme, in the catalogue's order, on
-/// levels that the member may enter, without requested and signed ones. None while the programme's safety brief is missing.
+crate::answer! {
+    /// In the catalogue's order.
+    struct OpenSkillList = Vec<OpenSkill<'static>>;
+}
+
+crate::operation! {
+    /// Skills that a member may ask for
+    ///
+    /// Of one programme, on levels that the member may enter: without those that wait for a signer or have one. None
+    /// while the programme's safety brief is missing.
+    LIST = "filterSkills"
+        .answers::<OpenSkillList>("The skills.")
+}
+
 pub(crate) fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = readable_member(site, call, bearer, 0)?;
     let asked = call.param(1);
@@ -42,8 +58,8 @@ pub(crate) fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     })
 }
 
-fn row<'a>(level: &'a Level, skill: &'a Skill) -> SkillReply<'a> {
-    SkillReply {
+fn row<'a>(level: &'a Level, skill: &'a Skill) -> OpenSkill<'a> {
+    OpenSkill {
         cat_group: &level.cat_group,
         cat_id: &level.cat_id,
         cat_name: &level.name,

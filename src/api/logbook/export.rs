@@ -15,6 +15,7 @@ use crate::store::queries::logbook::{self, Line};
 use crate::store::queries::standing;
 use crate::store::tables::tunnels;
 use http::{HeaderValue, header};
+use serde_json::json;
 use std::ops::ControlFlow;
 
 /// One answer ends after this many rows, or with the row that reaches [`BYTES_MAX`]; its `Link` then leads to the next page.
@@ -53,8 +54,28 @@ crate::body! {
     }
 }
 
-/// `GET /account/logbook/export/{member_id}`: every entry as CSV (RFC 4180), newest first, from `offset` on. Moments are
-/// in the site's time zone, with their offset from UTC (RFC 3339), after a byte order mark. No cell can be taken for a formula by a spreadsheet.
+crate::operation! {
+    /// A member's logbook as CSV
+    ///
+    /// Every entry, newest first, with times in the site's time zone and their offset from UTC (RFC 3339). The table
+    /// begins with a byte order mark, by which spreadsheets know UTF-8. No cell can be taken for a formula by a
+    /// spreadsheet. One answer has at most 5,000 rows, or ends with the row that reaches four megabytes; `Link` then
+    /// leads to the next page.
+    CSV = "exportLogbook"
+        .takes(&["Offset"])
+        .prints("text/csv", "\u{feff}entry_id,kind,status\r\n", "The table.")
+        .also(|| json!({
+            "parameters": [
+                {
+                    "name": "separator", "in": "query",
+                    "description": "What stands between two cells. By default a comma for readers of English, else a semicolon, as spreadsheets expect.",
+                    "schema": { "type": "string", "enum": ["comma", "semicolon", "tab"] },
+                    "example": "semicolon",
+                },
+            ],
+        }))
+}
+
 pub(crate) fn csv(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = readable_member(site, call, bearer, 0)?;
     let ExportQuery { offset, separator: asked } = ParsedBody::read(call.query()).finish()?;

@@ -1,6 +1,6 @@
 //! Opening balances: flight time and skills from before, entered by the desk with one signature.
 
-use super::skills::WrittenReply;
+use super::skills::SkillWritten;
 use crate::app;
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::opening::{self, Balance, MINUTES_MAX};
@@ -78,8 +78,20 @@ impl Field for SkillList {
     }
 }
 
-/// `POST /account/logbook/opening-balance/{member_id}`: by the desk. The balance counts once the named instructor, who must be
-/// allowed to sign all of it, has signed.
+crate::operation! {
+    /// Enter an opening balance
+    ///
+    /// By the desk: flight time and skills from elsewhere or before, as one entry with one signature. The balance
+    /// counts once the named instructor, who must be allowed to sign all of it, has signed.
+    CREATE = "createOpeningBalance"
+        .body(|| json!({
+            "entry_date": 1779913600, "instructor": 17, "time": "12:30", "skills": ["10101", "10102"],
+            "comment": "From another tunnel's logbook.",
+        }))
+        .refuses(&["EntryConflict"])
+        .creates::<SkillWritten>("It waits for its signature.")
+}
+
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     // Other callers do not learn the problems of a body that they may not send.
     if !member.role().is_staff() {
@@ -100,7 +112,7 @@ pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
         skills: body.skills.unwrap_or_default(),
     };
     let entry_id = app::change_once(site, call, member, |cx| opening::enter(cx, holder_id, &balance))?;
-    Ok(reply::created(&WrittenReply::new(call.say("done.saved"), entry_id, Status::Pending)))
+    Ok(reply::created(&SkillWritten::new(call.say("done.saved"), entry_id, Status::Pending)))
 }
 
 fn skill_list(value: &Value) -> Result<Vec<String>, Text> {

@@ -10,8 +10,17 @@ use crate::http::call::Call;
 use crate::http::reply;
 use crate::site::Site;
 
-/// `GET /account/logbook/print/{member_id}`: the logbook as a PDF, A4: flight time oldest first with running sums, the
-/// signed skills and safety records with their signers.
+crate::operation! {
+    /// A member's logbook on paper
+    ///
+    /// A PDF (A4) in the caller's language: flight time with running sums, and the signed skills and safety records
+    /// with their signers.
+    PDF = "printLogbook"
+        .takes(&["AcceptLanguage"])
+        .paced(true)
+        .gives("application/pdf", "The PDF.")
+}
+
 pub(crate) fn pdf(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = readable_member(site, call, bearer, 0)?;
     match bearer {

@@ -9,8 +9,15 @@ use crate::http::call::Call;
 use crate::http::reply;
 use crate::site::Site;
 
-/// `GET /account/logbook/progression/{member_id}`: the held, open and next levels of every track, as SVG in the
-/// caller's language.
+crate::operation! {
+    /// A member's progression as a picture
+    ///
+    /// The held, open and next levels of every track of the catalogue, in the caller's language.
+    SVG = "progression"
+        .takes(&["AcceptLanguage"])
+        .prints("image/svg+xml", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "The picture.")
+}
+
 pub(crate) fn svg(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = readable_member(site, call, bearer, 0)?;
     let language = language_of_reader(site, call, member_id)?;

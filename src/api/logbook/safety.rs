@@ -7,64 +7,115 @@ use crate::domain::local_time::TimeZone;
 use crate::domain::safety;
 use crate::http::Answer;
 use crate::http::call::Call;
+use crate::http::field_types::{Id, Moment};
 use crate::http::reply::Rows;
 use crate::site::Site;
 use crate::store::queries::logbook::{self, Line};
 use crate::store::tables::tunnels;
-use serde::Serialize;
 
-/// A safety brief or training, in the contract's types for logbook entries.
-#[derive(Serialize)]
-struct SafetyReply {
-    id: i64,
-    entry_id: i64,
-    member_id: i64,
-    cat_group: String,
-    cat_name: String,
-    skill: String,
-    skill_name: String,
-    /// `initial` or `recurrent`; empty for a record that has left the catalogue.
-    kind: &'static str,
-    status: &'static str,
-    entry_date: i64,
-    approval_date: Option<i64>,
-    /// The signer; empty without a signature.
-    instructor: String,
-    instructor_name: String,
-    comments_instructor: String,
-    /// The reason of a refusal, or empty.
-    comment_denial: String,
-    comment: String,
-    tunnel: String,
-    tunnel_name: String,
-    author_id: i64,
-    /// The first moment at which the record is no longer valid; null without a limit.
-    valid_until: Option<i64>,
-    in_force: bool,
-    created_at: i64,
+crate::answer! {
+    struct SafetyEntry {
+        /// The same as `entry_id`.
+        id: Id = 6100,
+        entry_id: Id = 6100,
+        member_id: Id = 1204,
+        /// The programme.
+        cat_group: String = "Flyer",
+        cat_name: String = "Flyer",
+        /// The record's number, as text.
+        skill: String = "10001",
+        skill_name: String = "Flyer safety brief",
+        /// Empty for a record that has left the catalogue.
+        kind: &'static str ["initial", "recurrent", ""] = "initial",
+        /// `pending` waits for the signer; `open` is signed and counts; `not_current` is open while the programme's
+        /// currency has lapsed; `denied` was refused with `comment_denial`; `suspended` was paused by an admin;
+        /// `cancelled` was withdrawn.
+        status: &'static str ["pending", "open", "denied", "not_current", "suspended", "cancelled"] = "open",
+        /// When it was.
+        entry_date: Moment = 1780000000,
+        /// When it was signed.
+        approval_date: Option<Moment> = 1780000000,
+        /// The signer's number, as text; empty without a signature.
+        instructor: String = "17",
+        instructor_name: String = "Mark Vogt",
+        comments_instructor: String = "",
+        /// Why it was refused; empty where it was not.
+        comment_denial: String = "",
+        comment: String = "",
+        /// The tunnel's number, as text.
+        tunnel: String = "1",
+        tunnel_name: String = "Windwerk",
+        /// The member who entered it.
+        author_id: Id = 17,
+        /// The first moment at which it no longer holds; null where it does not run out.
+        valid_until: Option<Moment>,
+        in_force: bool = true,
+        /// When it was entered.
+        created_at: Moment = 1780000000,
+    }
 }
 
-/// `GET /account/logbook/coach-safety/{member_id}`
+crate::answer! {
+    /// Safety briefs and trainings, newest first.
+    struct SafetyList = Vec<SafetyEntry>;
+}
+
+crate::operation! {
+    /// The coach safety logbook
+    ///
+    /// Briefs and trainings with their signers and validity, newest first.
+    COACH = "coachSafety"
+        .answers::<SafetyList>("The records.")
+}
+
 pub(crate) fn coach(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     list(site, call, bearer, "Coach")
 }
 
-/// `GET /account/logbook/flyer-safety/{member_id}`
+crate::operation! {
+    /// The flyer safety logbook
+    ///
+    /// Briefs and trainings with their signers and validity, newest first.
+    FLYER = "flyerSafety"
+        .answers::<SafetyList>("The records.")
+}
+
 pub(crate) fn flyer(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     list(site, call, bearer, "Flyer")
 }
 
-/// `GET /account/logbook/instructor-safety/{member_id}`: also of assistant flight coaches.
+crate::operation! {
+    /// The instructor safety logbook
+    ///
+    /// Briefs and trainings with their signers and validity, newest first. Also of assistant flight coaches.
+    INSTRUCTOR = "instructorSafety"
+        .answers::<SafetyList>("The records.")
+}
+
 pub(crate) fn instructor(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     list(site, call, bearer, "Instructor")
 }
 
-/// `GET /account/logbook/military-safety/{member_id}`
+crate::operation! {
+    /// The military safety logbook
+    ///
+    /// Briefs and trainings with their signers and validity, newest first.
+    MILITARY = "militarySafety"
+        .answers::<SafetyList>("The records.")
+}
+
 pub(crate) fn military(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     list(site, call, bearer, "Military")
 }
 
-/// `GET /account/logbook/trainer-safety/{member_id}`: also of examiners.
+crate::operation! {
+    /// The trainer safety logbook
+    ///
+    /// Briefs and trainings with their signers and validity, newest first. Also of examiners.
+    TRAINER = "trainerSafety"
+        .answers::<SafetyList>("The records.")
+}
+
 pub(crate) fn trainer(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     list(site, call, bearer, "Trainer")
 }
@@ -81,10 +132,10 @@ fn list(site: &Site, call: &Call, bearer: &Bearer, logbook: &str) -> Answer {
     })
 }
 
-fn row(site: &Site, zone: &TimeZone, member_id: i64, line: Line) -> SafetyReply {
+fn row(site: &Site, zone: &TimeZone, member_id: i64, line: Line) -> SafetyEntry {
     let validity = safety::validity(&line.cat_group, line.status, line.entry_date, site.now(), zone);
     let record = site.catalogue.find_safety(&line.skill).map(|(_, record)| record);
-    SafetyReply {
+    SafetyEntry {
         id: line.entry_id,
         entry_id: line.entry_id,
         member_id,

@@ -5,24 +5,38 @@ use crate::domain::signoff;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::Id;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::{signers, tunnels};
-use serde::Serialize;
 
-/// A signer, in the fields of an entry.
-#[derive(Serialize)]
-struct SignerReply {
-    id: i64,
-    member_id: i64,
-    instructor: String,
-    instructor_name: String,
-    /// The highest programme held.
-    role_name: &'static str,
+crate::answer! {
+    struct Signer {
+        /// The same as `member_id`.
+        id: Id = 17,
+        member_id: Id = 17,
+        /// The value for `instructor` of an entry.
+        instructor: String = "17",
+        instructor_name: String = "Mark Vogt",
+        /// The highest programme held.
+        role_name: &'static str = "Instructor",
+    }
 }
 
-/// `GET /account/logbook/instructors/{skill}/{tunnel}`: the members who may sign the skill, safety brief or training
-/// at that tunnel now, by name. The caller is never among them, because members do not sign for themselves.
+crate::answer! {
+    /// By name.
+    struct SignerList = Vec<Signer>;
+}
+
+crate::operation! {
+    /// Who may sign a skill at a tunnel
+    ///
+    /// Members who may sign now: current, of the required level, and authorised at that tunnel. The caller is never
+    /// among them, because members do not sign for themselves.
+    LIST = "listInstructors"
+        .answers::<SignerList>("The signers.")
+}
+
 pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let level = signoff::level_of(site.catalogue, call.param(0)).ok_or_else(Failure::not_found)?;
     let tunnel_id = call.param_id(1).ok_or_else(Failure::not_found)?;
@@ -34,7 +48,7 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
         let mut rows = Vec::new();
         for able in signers::list_able(tx, site.catalogue, level, tunnel_id, site.now())? {
             if able.member_id != member.id() {
-                rows.push(SignerReply {
+                rows.push(Signer {
                     id: able.member_id,
                     member_id: able.member_id,
                     instructor: able.member_id.to_string(),

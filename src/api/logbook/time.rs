@@ -8,6 +8,7 @@ use crate::app::{self, Change, RankedActor};
 use crate::auth::{Bearer, Member};
 use crate::domain::role::Role;
 use crate::http::Answer;
+use crate::http::answer::True;
 use crate::http::body::{Clearable, Ignored, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -16,8 +17,8 @@ use crate::http::fields::Fields;
 use crate::http::reply::{self, Rows};
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::tables::entries::{self, NewTime, TimeEntry};
-use serde::Serialize;
+use crate::store::tables::entries::{self, NewTime};
+use serde_json::json;
 
 crate::body! {
     pub(crate) struct TimeNew {
@@ -45,35 +46,47 @@ crate::body! {
     }
 }
 
-/// A row of the list, in the contract's types: `tunnel` and `time` (minutes) are strings.
-#[derive(Serialize)]
-struct TimeReply {
-    id: i64,
-    entry_id: i64,
-    member_id: i64,
-    status: &'static str,
-    entry_date: i64,
-    tunnel: String,
-    tunnel_name: String,
-    comment: String,
-    time: String,
-    author_id: i64,
-    booking_id: Option<i64>,
-    /// Whether the entry is part of an opening balance.
-    opening: bool,
-    created_at: i64,
+crate::answer! {
+    /// Flight time.
+    struct TimeEntry {
+        /// The same as `entry_id`.
+        id: Id = 5102,
+        entry_id: Id = 5102,
+        /// The member who flew.
+        member_id: Id = 1204,
+        /// `open`; `pending` for an opening balance that waits for its signature.
+        status: &'static str ["open", "pending", "denied", "suspended", "cancelled"] = "open",
+        /// When it was flown.
+        entry_date: Moment = 1779996400,
+        /// The tunnel's number, as text.
+        tunnel: String = "1",
+        tunnel_name: String = "Windwerk",
+        comment: String = "",
+        /// Minutes, as text.
+        time: String { "pattern": "^[0-9]+$" } = "15",
+        /// The member who entered it.
+        author_id: Id = 1204,
+        /// The booking that made it.
+        booking_id: Option<Id>,
+        /// Whether it is part of an opening balance.
+        opening: bool = false,
+        /// When it was entered.
+        created_at: Moment = 1779996500,
+    }
 }
 
-#[derive(Serialize)]
-struct WrittenReply {
-    status: bool,
-    message: String,
-    entry_id: i64,
+crate::answer! {
+    struct Written {
+        status: True,
+        message: String = "Saved.",
+        /// The entry.
+        entry_id: Id = 5102,
+    }
 }
 
-impl From<TimeEntry> for TimeReply {
-    fn from(entry: TimeEntry) -> TimeReply {
-        TimeReply {
+impl From<entries::TimeEntry> for TimeEntry {
+    fn from(entry: entries::TimeEntry) -> TimeEntry {
+        TimeEntry {
             id: entry.entry_id,
             entry_id: entry.entry_id,
             member_id: entry.member_id,
@@ -91,8 +104,33 @@ impl From<TimeEntry> for TimeReply {
     }
 }
 
-/// `POST /account/logbook/time/`, and for existing clients `POST /account/logbook/member/time/`: the caller's flight time,
-/// in the logbook at once.
+crate::answer! {
+    /// Flight time, latest flight first.
+    struct TimeList = Vec<TimeEntry>;
+}
+
+crate::operation! {
+    /// Record flight time
+    ///
+    /// The caller's own flight time, in the logbook at once.
+    CREATE = "createTime"
+        .body(|| json!({
+            "entry_date": 1779996400, "time": "15", "tunnel": "1", "comment": "", "status": "open",
+        }))
+        .refuses(&["EntryConflict"])
+        .creates::<Written>("The new entry.")
+}
+
+crate::operation! {
+    /// Record flight time
+    ///
+    /// The same as `POST /account/logbook/time/`, under the path that existing clients call.
+    CREATE_MEMBER = "createMemberTime"
+        .body(|| json!({ "entry_date": 1779996400, "time": "15", "tunnel": "1", "comment": "" }))
+        .refuses(&["EntryConflict"])
+        .creates::<Written>("The new entry.")
+}
+
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let ParsedBody { read, mut fields } = call.parse_body::<TimeNew>()?;
     if fields.is_refused() {
@@ -107,11 +145,23 @@ pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
         comment: body.comment.unwrap_or_default(),
     };
     let entry_id = app::change_once(site, call, member, |cx| time::enter(cx, member.id(), &new))?;
-    Ok(reply::created(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
+    Ok(reply::created(&Written { status: true, message: call.say("done.saved"), entry_id }))
 }
 
-/// `PUT /account/logbook/time/{entry_id}`: given fields replace the old values. The caller's own entry; for the desk and admins
-/// every entry; with a booking token the entry of its booking.
+crate::operation! {
+    /// Change flight time
+    ///
+    /// Given fields replace the old values. The caller's own entry; for the desk and admins every entry; with a
+    /// booking token the entry of its booking.
+    EDIT = "editTime"
+        .body(|| json!({
+            "entry_date": 1779996400, "time": "20", "tunnel": "1", "comment": "four rotations",
+            "entry_id": 5102, "id": 5102,
+        }))
+        .refuses(&["EntryConflict"])
+        .answers::<Written>("The entry as it is now.")
+}
+
 pub(crate) fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let ParsedBody { read, mut fields } = call.parse_body::<TimeEdit>()?;
@@ -123,7 +173,7 @@ pub(crate) fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let patch = Patch { entry_date, minutes, tunnel_id, comment, ..Patch::default() };
     let edit = |cx: &Change| time::edit(cx, bearer.into(), entry_id, &patch);
     app::change(site, actor(call, bearer), call.mail_language(), edit)?;
-    Ok(reply::ok(&WrittenReply { status: true, message: call.say("done.saved"), entry_id }))
+    Ok(reply::ok(&Written { status: true, message: call.say("done.saved"), entry_id }))
 }
 
 fn actor(call: &Call, bearer: &Bearer) -> RankedActor {
@@ -164,13 +214,20 @@ fn check_edit(
     })
 }
 
-/// `GET /account/logbook/time/{member_id}`: latest flight first.
+crate::operation! {
+    /// A member's flight time
+    ///
+    /// Latest flight first.
+    LIST = "listTime"
+        .answers::<TimeList>("The entries.")
+}
+
 pub(crate) fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = readable_member(site, call, bearer, 0)?;
     let page = call.page()?;
     site.store.read(|tx| {
         let mut rows = Rows::begin();
-        entries::each_time(tx, member_id, (page.limit, page.offset), |entry| rows.push(&TimeReply::from(entry)))?;
+        entries::each_time(tx, member_id, (page.limit, page.offset), |entry| rows.push(&TimeEntry::from(entry)))?;
         Ok(rows.finish(call, page, entries::count_time(tx, member_id)?))
     })
 }

@@ -2,50 +2,66 @@
 
 use crate::auth::Staff;
 use crate::http::Answer;
+use crate::http::answer::{Int, Number, Sometimes, Stored};
 use crate::http::call::{Call, Page, REPORT_ROWS_MAX};
 use crate::http::failure::Failure;
-use crate::http::field_types::{Count, Line, Moment, Rows};
-use crate::http::reply;
+use crate::http::field_types::{Count, FlightMinutes, Id, Line, Moment, Rows};
+use crate::http::reply::{self, Report};
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
 use crate::store::tables::history::{self, HistoryRow};
 use crate::store::tables::partners;
 use http::{HeaderName, HeaderValue};
-use serde::Serialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 
-/// A booking as reports and members see it.
-#[derive(Serialize)]
-pub(crate) struct BookingReply {
-    id: i64,
-    booking_id: i64,
-    client_id: String,
-    member_id: i64,
-    registration_id: Option<i64>,
-    purchase_id: Option<i64>,
-    purchase_date: Option<i64>,
-    flight_date: i64,
-    minutes_booked: i64,
-    product_id: Option<i64>,
-    tunnel_id: i64,
-    tunnel_name: String,
-    checkin_time: Option<i64>,
-    /// The flight-time entry that the booking made.
-    entry_id: Option<i64>,
-    /// Ours: how the booking ended without a flight.
-    ended: Option<&'static str>,
-    ended_at: Option<i64>,
-    arrived_at: Option<i64>,
-    created_at: i64,
-    updated_at: i64,
+crate::answer! {
+    /// A booking. A partner's own numbers come back as they were sent.
+    pub(crate) struct Booking {
+        /// The same as `booking_id`.
+        id: Id = 88,
+        /// The booking's number here.
+        booking_id: Id = 88,
+        /// The partner who booked.
+        client_id: String = "a3f1c09be2d45678",
+        /// Who flies.
+        member_id: Id = 1204,
+        /// The partner's number.
+        registration_id: Option<Number> = 7001,
+        /// The partner's number.
+        purchase_id: Option<Number>,
+        /// The moment of the purchase.
+        purchase_date: Option<Moment>,
+        /// When the flight is.
+        flight_date: Moment = 1780086400,
+        minutes_booked: FlightMinutes = 15,
+        /// The partner's number.
+        product_id: Option<Number>,
+        tunnel_id: Id = 1,
+        tunnel_name: String = "Windwerk",
+        /// When the member should be there.
+        checkin_time: Option<Moment>,
+        /// The flight-time entry that the booking made; null where it made none.
+        entry_id: Option<Id> = 5102,
+        /// How the booking ended without a flight; null where it is in force.
+        ended: Option<&'static str> ["cancelled", "no_show"],
+        /// When it ended.
+        ended_at: Option<Moment>,
+        /// When the member checked in.
+        arrived_at: Option<Moment>,
+        /// When it was first sent.
+        created_at: Moment = 1780000000,
+        /// When it was last changed.
+        updated_at: Moment = 1780000000,
+    }
 }
 
-impl From<BookingRow> for BookingReply {
-    fn from(row: BookingRow) -> BookingReply {
+impl From<BookingRow> for Booking {
+    fn from(row: BookingRow) -> Booking {
         let BookingRow {
             booking_id, client_id, member_id, booking, tunnel_name, entry_id, created_at, updated_at, ..
         } = row;
-        BookingReply {
+        Booking {
             id: booking_id,
             booking_id,
             client_id,
@@ -69,16 +85,52 @@ impl From<BookingRow> for BookingReply {
     }
 }
 
-#[derive(Serialize)]
-struct HistoryReply {
-    seq: i64,
-    client_id: String,
-    event: String,
-    at: i64,
-    user_id: Option<i64>,
-    member_id: Option<i64>,
-    booking_id: Option<i64>,
-    detail: Box<RawValue>,
+crate::answer! {
+    struct HistoryEvent {
+        /// Grows and never repeats: read on from the last one with `after`. With the site's id it is the idempotency
+        /// key upstream.
+        seq: Id = 301,
+        /// The partner.
+        client_id: String = "a3f1c09be2d45678",
+        event: String [
+    "user.created", "user.edited", "user.deleted", "token.issued", "token.refused", "booking.recorded",
+    "booking.changed", "booking.moved", "booking.cancelled", "booking.no_show", "booking.restored",
+    "booking.checked_in", "booking.check_in_undone",
+] = "token.refused",
+        /// When it happened.
+        at: Moment = 1780000000,
+        /// The partner's record that it is about.
+        user_id: Option<Id>,
+        /// The member that it is about. A `booking.changed` with another member than before: two accounts of one
+        /// person were joined.
+        member_id: Option<Number> = 1204,
+        /// The booking that it is about.
+        booking_id: Option<Id>,
+        /// Of a booking its values; of a refused token the `reason`; of a record that the desk brought back
+        /// (`user.created`) `restored_by`; else empty.
+        detail: Stored<HistoryDetail> = { "reason": "booking.wrong_pin" },
+    }
+}
+
+crate::answer! {
+    inline struct HistoryDetail {
+        reason: Sometimes<String> [
+            "booking.wrong_pin", "booking.banned", "booking.email_not_confirmed", "booking.unpaid", "booking.was_cancelled",
+            "booking.was_missed", "booking.pin_outdated"
+        ],
+        restored_by: Sometimes<String> { "const": "desk" },
+        registration_id: Sometimes<Option<Number>>,
+        purchase_id: Sometimes<Option<Number>>,
+        purchase_date: Sometimes<Option<Moment>>,
+        flight_date: Sometimes<Moment>,
+        minutes_booked: Sometimes<Int>,
+        product_id: Sometimes<Option<Number>>,
+        tunnel_id: Sometimes<Id>,
+        checkin_time: Sometimes<Option<Moment>>,
+        ended: Sometimes<Option<String>> ["cancelled", "no_show"],
+        ended_at: Sometimes<Option<Moment>>,
+        arrived_at: Sometimes<Option<Moment>>,
+    }
 }
 
 crate::body! {
@@ -106,26 +158,71 @@ struct ReportQuery {
     partner_id: Option<i64>,
 }
 
-/// `POST /admin/reports/external/partner-metrics/bookings`: one row a booking, newest first.
+crate::answer! {
+    /// Bookings, newest first.
+    struct BookingList = Report<Booking>;
+}
+
+crate::answer! {
+    /// What the partners did.
+    struct HistoryList = Report<HistoryEvent>;
+}
+
+crate::operation! {
+    /// Bookings of all partners
+    ///
+    /// One row a booking, newest first. `from` and `to` are about `flight_date`; with `after` only the bookings with
+    /// an event in the history after that `seq`.
+    BOOKINGS = "reportBookings"
+        .body(|| json!({ "limit": 10, "offset": 0 }))
+        .answers::<BookingList>("One page of the bookings.")
+}
+
 pub(crate) fn bookings(site: &Site, call: &Call, _: &Staff) -> Answer {
     let query = ReportQuery::read(site, call)?;
     let ReportQuery { from, to, after, partner_id, .. } = query;
     let filter = bookings::Filter { partner_id, member_id: None, from, to, after };
     site.store.read(|tx| {
         let rows = bookings::list(tx, &filter, query.page.limit, query.page.offset)?;
-        Ok(reply::report(bookings::count(tx, &filter)?, query.page, rows.into_iter().map(BookingReply::from).collect()))
+        Ok(reply::report::<Booking>(
+            bookings::count(tx, &filter)?,
+            query.page,
+            rows.into_iter().map(Booking::from).collect(),
+        ))
     })
 }
 
-/// `POST /admin/reports/external/partner-metrics/history`: the partners' history, newest first; with `after` (a `seq`)
-/// oldest first from there on.
+crate::operation! {
+    /// What the partners did, and what became of their bookings
+    ///
+    /// An append-only log, newest first: the partners' requests, and what the desk, a kiosk or the member did to a
+    /// booking. `detail` of each `booking.…` event has the booking's values as they stood after it. To read it on
+    /// without a gap, send the last `seq` that you have as `after`: then rows come oldest first.
+    HISTORY = "reportHistory"
+        .body(|| json!({ "limit": 10, "offset": 0, "after": 300 }))
+        .answers::<HistoryList>("One page of the events.")
+        .also(|| json!({
+            "responses": {
+                "200": {
+                    "description": "One page of the events.",
+                    "headers": {
+                        "x-site-id": {
+                            "description": "Whose rows these are: with `seq` they are known everywhere.",
+                            "schema": { "type": "string" },
+                        },
+                    },
+                },
+            },
+        }))
+}
+
 pub(crate) fn history(site: &Site, call: &Call, _: &Staff) -> Answer {
     let query = ReportQuery::read(site, call)?;
     let filter = history::Filter { partner_id: query.partner_id, from: query.from, to: query.to, after: query.after };
     site.store.read(|tx| {
         let rows = history::list(tx, &filter, query.page.limit, query.page.offset)?;
         let rows: Result<Vec<_>, Failure> = rows.into_iter().map(history_reply).collect();
-        let list = reply::report(history::count(tx, &filter)?, query.page, rows?);
+        let list = reply::report::<HistoryEvent>(history::count(tx, &filter)?, query.page, rows?);
         // A client that passes the rows on needs the site's name with them.
         Ok(list.with_header(HeaderName::from_static("x-site-id"), site_id(site)))
     })
@@ -135,10 +232,10 @@ fn site_id(site: &Site) -> HeaderValue {
     HeaderValue::from_str(&site.site_id).expect("hex digits are a header's value")
 }
 
-fn history_reply(row: HistoryRow) -> Result<HistoryReply, Failure> {
+fn history_reply(row: HistoryRow) -> Result<HistoryEvent, Failure> {
     let detail = RawValue::from_string(row.detail).map_err(|e| Failure::broken().because(e))?;
     let HistoryRow { seq, client_id, event, at, user_id, member_id, booking_id, .. } = row;
-    Ok(HistoryReply { seq, client_id, event, at, user_id, member_id, booking_id, detail })
+    Ok(HistoryEvent { seq, client_id, event, at, user_id, member_id, booking_id, detail })
 }
 
 impl ReportQuery {

@@ -8,6 +8,7 @@ use crate::auth::limits::booking_pins;
 use crate::domain::booking::Booking;
 use crate::domain::when;
 use crate::http::Answer;
+use crate::http::answer::Sometimes;
 use crate::http::body::Flattened;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
@@ -17,20 +18,24 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::tunnels;
 use http::{HeaderValue, header};
-use serde::Serialize;
 use serde_json::json;
 
-#[derive(Default, Serialize)]
-struct TokenReply {
-    status: bool,
-    message: String,
-    token: String,
-    /// On a site that asks for waivers, with a booking: whether the member may be checked in for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    may_check_in: Option<bool>,
-    /// The booking that the request sent, as it stands.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    booking: Option<BookingState>,
+crate::answer! {
+    #[derive(Default)]
+    struct Token {
+        /// Whether the booking stands as it was sent or moved; without a booking, whether a token was issued.
+        status: bool = true,
+        /// What became of the booking, or why there is no token; empty where nothing is to be said.
+        message: String = "",
+        /// The booking token; empty where none was issued.
+        token: String = "m2yPz0c5uYt8Tq3Rk1Jv9wXe7LbNfDhGsA4iKoQpZ6U",
+        /// On a site that asks for waivers, with a booking: whether the site may check the member in for it as things
+        /// stand. The booking is taken also where it may not; the reason is between the member and the site.
+        may_check_in: Sometimes<bool>,
+        /// The booking that the request sent, as it stands; also where the request is refused and the booking was
+        /// sent before.
+        booking: Sometimes<BookingState>,
+    }
 }
 
 crate::body! {
@@ -47,8 +52,44 @@ crate::body! {
     })
 }
 
-/// `POST /external/partner-metrics/op/generate-token`: a day's token for one member and one booking. The same
-/// registration sent again is the same booking, with a fresh token.
+crate::operation! {
+    /// Exchange a member's PIN for a token, and record a booking
+    ///
+    /// The member makes a PIN (`POST /account/profile/booking-pin`) and gives it to you. You get a token that is good
+    /// for 24 hours, reads this member's profile and logbook, and edits the flight-time entry of this booking. With
+    /// booking fields the booking is recorded: the same `registration_id` (else the same member, `purchase_id` and
+    /// `flight_date`) is the same booking, and later values replace earlier ones. A new day lies between two days ago
+    /// and two years ahead. A booking is taken also where the tunnel is full. A member who is a **current** flyer
+    /// gets the minutes in the logbook; that flight time changes with `flight_date` and `minutes_booked` alone, so
+    /// that a repeated booking undoes no edit of the member. Without booking fields the token only reads.
+    ///
+    /// `booking` is the booking as it stands, also when the site has changed it. A repeat of a booking that was
+    /// **cancelled or missed** is `status: false`, with the day in `message`; with another day or other minutes it is
+    /// booked anew. A repeat of a booking that the desk **moved** is `true`, and `message` names the new day and
+    /// minutes. After the member has made a new PIN, the PIN that came with a booking before still repeats it,
+    /// changes its day, or shortens it while it is in force: `status` is `true`, `token` empty, and `message` says
+    /// why. That ends with a recovery, a ban, or a reset by the desk.
+    ///
+    /// A wrong PIN or a banned member is **200** with `status: false`, an empty `token` and the reason in `message`;
+    /// with booking fields an unpaid membership and an unconfirmed e-mail address are too. `booking` shows then how a
+    /// booking stands that was sent before. Five wrong PINs pause a member's PIN for 15 minutes. More than 30 wrong
+    /// PINs in a short time, over all members, pause all PINs that you send for 15 minutes: each is refused as a
+    /// wrong one, with `Retry-After`. The count falls by one wrong PIN a minute.
+    GENERATE = "generateToken"
+        .body(|| json!({
+            "member_id": 1204, "member_pin": "481516", "registration_id": 7001, "flight_date": 1780086400,
+            "minutes_booked": 15, "tunnel_id": 1,
+        }))
+        .refuses(&["BookingOfAnotherMember"])
+        .answers::<Token>("A token, or in `message` why there is none.")
+        .example(|| json!({
+            "booking": {
+                "booking_id": 88, "registration_id": 7001, "flight_date": 1780086400, "minutes_booked": 15,
+                "tunnel_id": 1, "ended": null, "ended_at": null, "arrived_at": null,
+            },
+        }))
+}
+
 pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let outcome = app::once(site, call, || {
         let TokenRequest { member_id, member_pin, booking } = TokenRequest::read(site, call)?;
@@ -72,26 +113,26 @@ fn rendered(site: &Site, call: &Call, outcome: Outcome) -> Answer {
     Ok(match outcome {
         Outcome::Issued { token, may_check_in, booking, moved } => {
             let message = moved_to(moved)?.unwrap_or_default();
-            reply::ok(&TokenReply { status: true, message, token, may_check_in, booking })
+            reply::ok(&Token { status: true, message, token, may_check_in, booking })
         }
         Outcome::PinRenewed { may_check_in, booking, moved } => {
             let words: Vec<String> = moved_to(moved)?.into_iter().chain([call.say("booking.pin_renewed")]).collect();
             let (message, booking) = (words.join(" "), Some(booking));
-            reply::ok(&TokenReply { status: true, message, token: String::new(), may_check_in, booking })
+            reply::ok(&Token { status: true, message, token: String::new(), may_check_in, booking })
         }
         Outcome::Ended { reason, at, booking } => {
             let text = Text::from(reason).with("when", moment(site, call, at)?);
             let message = call.language().say(&text);
-            reply::ok(&TokenReply { message, booking: Some(booking), ..TokenReply::default() })
+            reply::ok(&Token { message, booking: Some(booking), ..Token::default() })
         }
         Outcome::BookingRefused { reason, booking } => {
             let message = call.say(reason.name());
-            reply::ok(&TokenReply { message, booking: Some(booking), ..TokenReply::default() })
+            reply::ok(&Token { message, booking: Some(booking), ..Token::default() })
         }
-        Outcome::Refused(key) => reply::ok(&TokenReply { message: call.say(key.name()), ..TokenReply::default() }),
+        Outcome::Refused(key) => reply::ok(&Token { message: call.say(key.name()), ..Token::default() }),
         Outcome::Paused { seconds } => {
             let message = call.say("booking.wrong_pin");
-            let reply = reply::ok(&TokenReply { message, ..TokenReply::default() });
+            let reply = reply::ok(&Token { message, ..Token::default() });
             reply.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
         }
     })

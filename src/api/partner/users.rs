@@ -5,15 +5,18 @@ use crate::app::{self, RankedActor, flights, partner_users};
 use crate::auth::{Partner, limits};
 use crate::domain::audit::ActorId;
 use crate::http::Answer;
+use crate::http::answer::{Sometimes, True};
+use crate::http::body::Flattened;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Email, Id};
-use crate::http::reply;
+use crate::http::field_types::{Email, Id, Moment};
+use crate::http::reply::{self, Done};
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::tables::partner_users::{self as rows, PartnerUser};
+use crate::store::tables::partner_users as rows;
 use crate::store::tables::{bookings, tunnels};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 crate::body! {
     pub(crate) struct PartnerUserNew {
@@ -29,47 +32,52 @@ crate::body! {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct UserReply {
-    id: i64,
-    email: String,
-    /// The member who has confirmed this address.
-    member_id: Option<i64>,
-    /// Unix seconds.
-    created_at: i64,
-    /// Unix seconds.
-    updated_at: i64,
+crate::answer! {
+    /// One user record of a partner.
+    #[derive(Deserialize)]
+    struct PartnerUser {
+        /// The record's number.
+        id: Id = 41,
+        /// As the partner gave it.
+        email: String = "jane@example.com",
+        /// The member who has confirmed this address; null where there is none.
+        member_id: Option<Id> = 1204,
+        /// When the record was made.
+        created_at: Moment = 1779913600,
+        /// When it was last changed.
+        updated_at: Moment = 1780000000,
+    }
 }
 
 /// One record, with whether its member may be checked in.
 #[derive(Serialize, Deserialize)]
 struct KnownUser {
-    user: UserReply,
+    user: PartnerUser,
     may_check_in: Option<bool>,
 }
 
-/// The answer of one record: with `status` and `message`, like every answer that is no list.
-#[derive(Serialize)]
-struct OneUserReply {
-    status: bool,
-    message: String,
-    #[serde(flatten)]
-    user: UserReply,
-    /// Whether the member may be checked in for the next booking that this partner made. Left out where the site asks for no
-    /// waiver, and where there is no such booking from today on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    may_check_in: Option<bool>,
-}
-
-impl From<KnownUser> for OneUserReply {
-    fn from(KnownUser { user, may_check_in }: KnownUser) -> OneUserReply {
-        OneUserReply { status: true, message: String::new(), user, may_check_in }
+crate::answer! {
+    /// One user record, as the answer to a request about it.
+    struct OnePartnerUser {
+        status: True,
+        message: String = "",
+        user: Flattened<PartnerUser>,
+        /// On a site that asks for waivers, while you have a booking of this member that is still to come: whether
+        /// the site may check the member in for the next one as things stand. The reason is between the member and
+        /// the site.
+        may_check_in: Sometimes<bool>,
     }
 }
 
-impl From<PartnerUser> for UserReply {
-    fn from(user: PartnerUser) -> UserReply {
-        UserReply {
+impl From<KnownUser> for OnePartnerUser {
+    fn from(KnownUser { user, may_check_in }: KnownUser) -> OnePartnerUser {
+        OnePartnerUser { status: true, message: String::new(), user, may_check_in }
+    }
+}
+
+impl From<rows::PartnerUser> for PartnerUser {
+    fn from(user: rows::PartnerUser) -> PartnerUser {
+        PartnerUser {
             id: user.id,
             email: user.email,
             member_id: user.member_id,
@@ -79,17 +87,38 @@ impl From<PartnerUser> for UserReply {
     }
 }
 
-/// `GET /external/partner-metrics/op`: a page of the partner's records, newest first.
+crate::answer! {
+    /// The partner's records, newest first.
+    struct PartnerUserList = Vec<PartnerUser>;
+}
+
+crate::operation! {
+    /// List your user records
+    ///
+    /// Your records, newest first. Records that you deleted are gone.
+    LIST = "listPartnerUsers"
+        .answers::<PartnerUserList>("The records.")
+}
+
 pub(crate) fn list(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
         let users = rows::list(tx, partner.id(), page.limit, page.offset)?;
-        Ok(reply::list(call, page, rows::count(tx, partner.id())?, users.into_iter().map(UserReply::from)))
+        Ok(reply::list(call, page, rows::count(tx, partner.id())?, users.into_iter().map(PartnerUser::from)))
     })
 }
 
-/// `POST /external/partner-metrics/op`: creates a record of an address. 409 where the partner has one of that address,
-/// 429 above the pace of new records.
+crate::operation! {
+    /// Create a user record
+    ///
+    /// A record for an address that you have none for. `member_id` is there as soon as a member of the site has
+    /// confirmed the address.
+    CREATE = "createPartnerUser"
+        .body(|| json!({ "email": "jane@example.com" }))
+        .refuses(&["EmailTakenRecord"])
+        .creates::<OnePartnerUser>("The new record.")
+}
+
 pub(crate) fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let PartnerUserNew { email } = call.body()?;
     let user = app::change_once(site, call, actor(call, partner), |cx| {
@@ -97,29 +126,52 @@ pub(crate) fn create(site: &Site, call: &Call, partner: &Partner) -> Answer {
         let id = partner_users::add(cx, partner.id(), &email)?;
         find(site, cx.tx, partner, id)
     })?;
-    Ok(reply::created(&OneUserReply::from(user)))
+    Ok(reply::created(&OnePartnerUser::from(user)))
 }
 
-/// `PUT /external/partner-metrics/op`: changes the address of a record. 404 for an unknown id, 409 where another record of
-/// the partner has the address.
+crate::operation! {
+    /// Change a user record
+    ///
+    /// Another address for one of your records.
+    EDIT = "editPartnerUser"
+        .body(|| json!({ "email": "jane.doe@example.com", "id": 41 }))
+        .refuses(&["EmailTakenRecord", "NotFound"])
+        .answers::<OnePartnerUser>("The record as it is now.")
+        .example(|| json!({ "email": "jane.doe@example.com" }))
+}
+
 pub(crate) fn edit(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let PartnerUserEdit { email, id } = call.body()?;
     let user = app::change(site, actor(call, partner), call.mail_language(), |cx| {
         partner_users::edit(cx, partner.id(), id, &email)?;
         find(site, cx.tx, partner, id)
     })?;
-    Ok(reply::ok(&OneUserReply::from(user)))
+    Ok(reply::ok(&OnePartnerUser::from(user)))
 }
 
-/// `GET /external/partner-metrics/op/{id}`: one record. 404 for an unknown id.
+crate::operation! {
+    /// Read one user record
+    ///
+    /// By the number that its creation answered. Those of other partners are 404.
+    GET = "getPartnerUser"
+        .answers::<OnePartnerUser>("The record.")
+}
+
 pub(crate) fn get(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let user = site.store.read(|tx| find(site, tx, partner, id))?;
-    Ok(reply::ok(&OneUserReply::from(user)))
+    Ok(reply::ok(&OnePartnerUser::from(user)))
 }
 
-/// `DELETE /external/partner-metrics/op/{id}`: deletes a record. The partner cannot undo that (the desk can), and the
-/// history keeps the record's events. 404 for an unknown id.
+crate::operation! {
+    /// Delete a user record
+    ///
+    /// Final for you; the history keeps that it was there.
+    DELETE = "deletePartnerUser"
+        .answers::<Done>("Done.")
+        .example(|| json!({ "message": "Deleted." }))
+}
+
 pub(crate) fn delete(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let id = call.param_id(0).ok_or_else(Failure::not_found)?;
     app::change(site, actor(call, partner), call.mail_language(), |cx| partner_users::delete(cx, partner.id(), id))?;

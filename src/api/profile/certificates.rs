@@ -1,10 +1,11 @@
 //! The certificates of the levels that a member holds.
 
-use crate::app::certificates::{self, Row};
+use crate::app::certificates::{self, Certificate};
 use crate::app::{self, language_of_reader};
 use crate::auth::{Member, count_document};
 use crate::domain::unicode::trimmed;
 use crate::http::Answer;
+use crate::http::answer::PdfInBase64;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{Id, Line, ShortLine, StoredMoment, Whole};
@@ -12,6 +13,7 @@ use crate::http::reply;
 use crate::site::Site;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
 
 /// The length of a row's `type`, which is a programme and a track (`Flyer Static`): more than any of them has.
 const TYPE_CHARS_MAX: usize = 120;
@@ -29,16 +31,40 @@ crate::body! {
     }
 }
 
-/// `GET /account/profile/certificate-list`: the levels that the caller holds, the latest first. Each has a certificate.
+crate::answer! {
+    /// The levels that the member holds, the latest first.
+    struct CertificateList = Vec<Certificate>;
+}
+
+crate::operation! {
+    /// Which certificates there are
+    ///
+    /// One for each level that the member holds.
+    LIST = "listCertificates"
+        .answers::<CertificateList>("The levels held.")
+}
+
 pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     let earned = site.store.read(|tx| certificates::read_earned(site, tx, member.id()))?;
     Ok(reply::part(call, page, earned.rows.into_iter().map(|(row, _)| row).collect()))
 }
 
-/// `POST /account/profile/get-certificate`: the certificate of a row of the list, as a PDF in base64 in a JSON string. The
-/// certificate is also stored as handed out, so that anyone can verify its code.
-///
+crate::operation! {
+    /// Take a certificate home
+    ///
+    /// A row of the certificate list as a PDF (A4, landscape) with the real names of holder and signer, whose QR code
+    /// leads to this site's page on the certificate's validity. 404 for a certificate that is not in the list.
+    GET = "getCertificate"
+        .body(|| json!({
+            "type": "Flyer Static", "cat_id": 3, "screen_name": "Jane", "entry_date": 1780000000,
+            "member_id": 1204,
+        }))
+        .refuses(&["NotFound"])
+        .answers::<PdfInBase64>("The paper, as a JSON string.")
+        .example(|| json!("JVBERi0xLjcKJeLjz9MK"))
+}
+
 /// # Errors
 /// 403 for another member, 404 where no row has these fields, 429 beyond the caller's documents per hour.
 pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
@@ -48,7 +74,7 @@ pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
     }
     let pdf = app::once(site, call, || {
         let language = language_of_reader(site, call, member.id())?;
-        let is_wanted = |row: &Row| {
+        let is_wanted = |row: &Certificate| {
             (row.r#type.as_str(), row.cat_id, row.entry_date) == (kind.as_str(), cat_id, entry_date)
                 && trimmed(&row.screen_name) == screen_name
         };

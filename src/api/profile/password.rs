@@ -8,10 +8,11 @@ use crate::http::body::ParsedBody;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{NewPassword, Secret};
-use crate::http::reply;
+use crate::http::reply::{self, Done};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members;
+use serde_json::json;
 
 crate::body! {
     pub(crate) struct PasswordChange {
@@ -23,8 +24,22 @@ crate::body! {
     }
 }
 
-/// `PUT /account/profile/change-password`: a new password, with the old one as proof. Every other session and every booking
-/// token of the member ends.
+crate::operation! {
+    /// Change the password
+    ///
+    /// Every other session and every booking token of the member ends. A wrong `current_password` is 422 and counts
+    /// as a failed attempt.
+    CHANGE = "changePassword"
+        .body(|| json!({
+            "password": "violet-anvil-harbour-93", "current_password": "wet hair, dry socks",
+            "password_confirm": "violet-anvil-harbour-93",
+        }))
+        .answers::<Done>("Done.")
+        .example(|| json!({
+            "message": "Your password is changed. Every other device is signed out, and your booking PIN has ended.",
+        }))
+}
+
 pub(crate) fn change(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut body = call.parse_body::<PasswordChange>()?;
     let profile = site.store.read(|tx| members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in))?;

@@ -3,28 +3,41 @@
 use crate::auth::Member;
 use crate::http::Answer;
 use crate::http::call::Call;
+use crate::http::field_types::{Count, Id, Moment};
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::tables::payments::{self, Payment};
-use serde::Serialize;
+use crate::store::tables::payments;
 
-#[derive(Serialize)]
-struct PaymentReply {
-    payment_id: i64,
-    /// The processor's id of the payment.
-    #[serde(rename = "paymentIntentId")]
-    intent_id: String,
-    /// In the smallest unit of the currency; 0 for a claim of an app.
-    amount_cents: i64,
-    /// ISO 4217; empty for a claim of an app.
-    currency: String,
-    /// `claimed` (by an app, and not confirmed by the processor), `created`, `processing`, `succeeded`, `failed`, `canceled` or `refunded`.
-    status: String,
-    created_at: i64,
-    updated_at: i64,
+crate::answer! {
+    struct Payment {
+        payment_id: Id = 12,
+        /// The processor's name for it, as its callback carries it.
+        intent_id as "paymentIntentId": String = "pi_3P1",
+        /// In hundredths of the currency.
+        amount_cents: Count = 4900,
+        /// ISO 4217.
+        currency: String = "CHF",
+        status: String ["claimed", "created", "processing", "succeeded", "failed", "canceled", "refunded"] = "succeeded",
+        /// When it was first heard of.
+        created_at: Moment = 1780000000,
+        /// When it last changed.
+        updated_at: Moment = 1780000000,
+    }
 }
 
-/// `GET /account/profile/payment-history`: the caller's payments, newest first.
+crate::answer! {
+    /// Payments, newest first.
+    struct PaymentList = Vec<Payment>;
+}
+
+crate::operation! {
+    /// The member's payments
+    ///
+    /// As the payment processor reports them, newest first.
+    HISTORY = "paymentHistory"
+        .answers::<PaymentList>("The payments.")
+}
+
 pub(crate) fn history(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
@@ -33,7 +46,8 @@ pub(crate) fn history(site: &Site, call: &Call, member: &Member) -> Answer {
     })
 }
 
-fn show(payment: Payment) -> PaymentReply {
-    let Payment { payment_id, intent_id, amount_cents, currency, status, created_at, updated_at, .. } = payment;
-    PaymentReply { payment_id, intent_id, amount_cents, currency, status, created_at, updated_at }
+fn show(payment: payments::Payment) -> Payment {
+    let payments::Payment { payment_id, intent_id, amount_cents, currency, status, created_at, updated_at, .. } =
+        payment;
+    Payment { payment_id, intent_id, amount_cents, currency, status, created_at, updated_at }
 }

@@ -7,11 +7,12 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{Code, Secret};
-use crate::http::reply;
+use crate::http::reply::{self, Done};
 use crate::i18n::language::{Text, TextKey};
 use crate::site::Site;
 use crate::store::tables::{members, second_factors};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 crate::body! {
     pub(crate) struct Reauthentication {
@@ -22,8 +23,21 @@ crate::body! {
     }
 }
 
-/// `POST /account/profile/reauthenticate`: by `password`, or by a `code` of the second factor that is on. For ten minutes the
-/// session may then change the account's credentials, as after a sign-in.
+crate::operation! {
+    /// Prove the identity again
+    ///
+    /// By `password`, or by a `code` of the second factor that is on (of the authenticator app, a passcode that was
+    /// sent, or a recovery code). For ten minutes this session may then change the account's credentials, as after a
+    /// sign-in: the e-mail address, the telephone number, the second factor, passkeys. Without a recent proof these
+    /// changes are refused with 403 and `reauthentication_needed`.
+    PROVE = "reauthenticate"
+        .body(|| json!({ "password": "violet-anvil-harbour-93" }))
+        .refuses(&["SecondFactorOff"])
+        .answers::<Done>("Proven.")
+        .example(|| json!({ "message": "Thank you. For ten minutes you may change what opens your account." }))
+        .also(|| json!({ "requestBody": { "required": true } }))
+}
+
 pub(crate) fn prove(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut body = call.parse_body::<Reauthentication>()?;
     if !body.fields.has("password") && !body.fields.has("code") {

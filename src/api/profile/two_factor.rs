@@ -1,30 +1,32 @@
 //! The second factor from inside a session.
 
+use crate::api::auth::totp::RecoveryCodes;
 use crate::app::{self, Change, SubjectAccount, credentials};
 use crate::auth::second_factor::{self, Proof, RequiredCode, Requirement};
 use crate::auth::{Member, sign_in};
 use crate::http::Answer;
+use crate::http::answer::Sometimes;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Code, Name, Named};
+use crate::http::field_types::{Code, Count, Name, Named};
 use crate::http::reply;
 use crate::i18n::language::{Text, TextKey};
 use crate::site::Site;
-use crate::store::tables::second_factors::{self, Factor, Kind};
+use crate::store::tables::second_factors::{self, Kind};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-/// `status` and `message` are the contract's, both text; the other fields are ours.
-#[derive(Serialize)]
-struct FactorReply {
-    /// `enabled` or `disabled`, after the operation.
-    status: &'static str,
-    message: String,
-    /// `totp`, `passcode` or nothing.
-    method: &'static str,
-    recovery_codes_left: i64,
-    /// New codes, shown once.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    recovery_codes: Vec<String>,
+crate::answer! {
+    struct Factor {
+        /// As it is afterwards.
+        status: &'static str ["enabled", "disabled"] = "enabled",
+        message: String = "Signing in takes a code from your authenticator app.",
+        /// Ours: which second factor is on.
+        method: &'static str ["totp", "passcode", ""] = "totp",
+        /// Ours.
+        recovery_codes_left: Count = 10,
+        recovery_codes: Sometimes<RecoveryCodes>,
+    }
 }
 
 /// What an operation came to. A wrong code is an outcome, so that its failed attempt is committed.
@@ -68,7 +70,19 @@ crate::body! {
     }
 }
 
-/// `POST /account/profile/2fa-operation`: shows the member's second factor, turns it on or off, makes recovery codes.
+crate::operation! {
+    /// See, turn on or off the second factor
+    ///
+    /// `status` shows it. `enable` turns sent passcodes on (an authenticator app is turned on by `totp/setup`); for
+    /// an account of the desk, of an admin or of a job it is refused (403), because a passcode that is sent is no
+    /// second factor there. `disable` and `recovery-codes` (ten new ones) want a code of the factor that is on.
+    /// `send-passcode` (ours) has one sent for that.
+    OPERATE = "twoFactorOperation"
+        .body(|| json!({ "operation": "status" }))
+        .refuses(&["SecondFactorOff"])
+        .answers::<Factor>("The second factor as it is now.")
+}
+
 pub(crate) fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
     let FactorRequest { operation, code } = call.body()?;
     let outcome = app::change_once(site, call, member, |cx| {
@@ -85,12 +99,12 @@ pub(crate) fn operate(site: &Site, call: &Call, member: &Member) -> Answer {
         }
     })?;
     match outcome {
-        Outcome::Stands { kind, message, recovery_codes_left, recovery_codes } => Ok(reply::ok(&FactorReply {
+        Outcome::Stands { kind, message, recovery_codes_left, recovery_codes } => Ok(reply::ok(&Factor {
             status: if kind.is_some() { "enabled" } else { "disabled" },
             message: call.say(message.name()),
             method: kind.map_or("", Kind::name),
             recovery_codes_left,
-            recovery_codes,
+            recovery_codes: Some(recovery_codes).filter(|codes| !codes.is_empty()),
         })),
         Outcome::Refused(key) => Err(Failure::field("code", key.into())),
     }
@@ -103,7 +117,7 @@ struct Request<'a> {
     cx: &'a Change<'a>,
     member: &'a Member,
     account: &'a SubjectAccount,
-    factor: &'a Factor,
+    factor: &'a second_factors::Factor,
     code: Option<&'a str>,
 }
 

@@ -8,17 +8,18 @@ use crate::domain::booking::{self, Standing};
 use crate::domain::waiver::Reason;
 use crate::domain::{currency, minutes, password};
 use crate::http::Answer;
+use crate::http::answer::Sometimes;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Id, Line, Secret, Username};
-use crate::http::reply;
+use crate::http::field_types::{Id, Line, Moment, Secret, Username};
+use crate::http::reply::{self, Done};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::queries::standing::{self, Flyer};
 use crate::store::tables::guardianships;
-use crate::store::tables::members::{self, Profile};
+use crate::store::tables::members;
 use crate::store::tables::tunnels;
-use serde::Serialize;
+use serde_json::json;
 
 crate::body! {
     pub(crate) struct ProfileEdit {
@@ -31,70 +32,95 @@ crate::body! {
     }
 }
 
-/// The profile, with the field names that existing clients read.
-#[derive(Serialize)]
-struct UserReply {
-    member_id: i64,
-    username: String,
-    screen_name: String,
-    real_name: String,
-    email: String,
-    email_verified: bool,
-    phone: String,
-    phone_verified: bool,
-    country: String,
-    country_code: String,
-    dob: Option<i64>,
-    /// The home tunnel's number; a string in the contract.
-    tunnel: String,
-    tunnel_name: String,
-    tunnel_country: String,
-    role_name: &'static str,
-    /// The account's role at this site.
-    role: &'static str,
-    join_date: i64,
-    last_flight: Option<i64>,
-    /// `H:MM`, without flights in the future.
-    total_flight_time: String,
-    currency_flyer: u8,
-    currency_coach: u8,
-    currency_instructor: u8,
-    currency_trainer: u8,
-    currency_examiner: u8,
-    currency_military: u8,
-    currency_renewal_date_flyer: Option<i64>,
-    currency_renewal_date_coach: Option<i64>,
-    currency_renewal_date_instructor: Option<i64>,
-    currency_renewal_date_trainer: Option<i64>,
-    currency_renewal_date_examiner: Option<i64>,
-    currency_renewal_date_military: Option<i64>,
-    #[serde(rename = "paymentData")]
-    payment_data: PaymentData,
-    /// On a site that asks for waivers: whether the desk may check the member in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    may_check_in: Option<bool>,
-    /// For the member alone: `in_force`, or the reason why not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    waiver: Option<&'static str>,
-    /// For the member alone: whether an adult acts for the account.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    guardian: Option<bool>,
-    /// For the member alone: the state of the safety brief.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    brief: Option<&'static str>,
+crate::answer! {
+    struct Profile {
+        member_id: Id = 1204,
+        username: String = "jane",
+        /// What others see.
+        screen_name: String = "Jane",
+        real_name: String = "Jane Doe",
+        /// Empty where a social network gave none.
+        email: String = "jane@example.com",
+        email_verified: bool = true,
+        /// As `+41441234567`; empty where there is none.
+        phone: String = "+41446681800",
+        phone_verified: bool = false,
+        /// ISO 3166-1 alpha-2; empty where there is none.
+        country: String = "CH",
+        /// As it was given at sign-up.
+        country_code: String = "CH",
+        /// Midnight of the day of birth.
+        dob: Option<Moment> = 946684800,
+        /// The home tunnel's number, as text.
+        tunnel: String = "1",
+        tunnel_name: String = "Windwerk",
+        /// ISO 3166-1 alpha-2.
+        tunnel_country: String = "CH",
+        /// The highest programme held, such as `Instructor`.
+        role_name: &'static str = "Flyer",
+        /// What the account may do at this site.
+        role: &'static str ["member", "desk", "admin", "sync"] = "member",
+        /// Member since.
+        join_date: Moment = 1748464000,
+        /// The last flight that was flown.
+        last_flight: Option<Moment> = 1779136000,
+        /// `H:MM`, without flights in the future.
+        total_flight_time: String { "pattern": "^-?[0-9]+:[0-5][0-9]$" } = "12:40",
+        /// 1: current.
+        currency_flyer: u8 [0, 1] = 1,
+        /// 1: current.
+        currency_coach: u8 [0, 1] = 0,
+        /// 1: current.
+        currency_instructor: u8 [0, 1] = 0,
+        /// 1: current.
+        currency_trainer: u8 [0, 1] = 0,
+        /// 1: current.
+        currency_examiner: u8 [0, 1] = 0,
+        /// 1: current.
+        currency_military: u8 [0, 1] = 0,
+        /// When the currency lapses or lapsed; null without any.
+        currency_renewal_date_flyer: Option<Moment> = 1794688000,
+        /// When the currency lapses or lapsed; null without any.
+        currency_renewal_date_coach: Option<Moment>,
+        /// When the currency lapses or lapsed; null without any.
+        currency_renewal_date_instructor: Option<Moment>,
+        /// When the currency lapses or lapsed; null without any.
+        currency_renewal_date_trainer: Option<Moment>,
+        /// When the currency lapses or lapsed; null without any.
+        currency_renewal_date_examiner: Option<Moment>,
+        /// When the currency lapses or lapsed; null without any.
+        currency_renewal_date_military: Option<Moment>,
+        payment_data as "paymentData": PaymentData,
+        /// On a site that asks for waivers: whether the desk may check the member in. A booking is taken also while
+        /// it may not.
+        may_check_in: Sometimes<bool>,
+        /// On a site that asks for waivers, and not by a booking token: how the member's stands.
+        waiver: Sometimes<&'static str> ["in_force", "unsigned", "expired", "old_version", "guardian_missing", "came_of_age", "undecided", "refused"],
+        /// On a site that asks for waivers, and not by a booking token: whether an adult acts for the account.
+        guardian: Sometimes<bool>,
+        /// On a site that asks for waivers, and not by a booking token: how the safety brief stands; `pending` until
+        /// an instructor has signed it.
+        brief: Sometimes<&'static str> ["missing", "pending", "signed"],
+    }
 }
 
-#[derive(Serialize)]
-struct PaymentData {
-    /// `active` while the membership is in force, else `unpaid`.
-    #[serde(rename = "paymentStatus")]
-    payment_status: &'static str,
-    /// The end of the paid period.
-    #[serde(rename = "nextDate")]
-    next_date: Option<i64>,
+crate::answer! {
+    inline struct PaymentData {
+        /// `active` while the membership is in force.
+        payment_status as "paymentStatus": &'static str ["active", "unpaid"] = "active",
+        /// Paid until.
+        next_date as "nextDate": Option<Moment> = 1788640000,
+    }
 }
 
-/// `GET /account/profile/user`: the caller's profile; with a booking token, that of its member.
+crate::operation! {
+    /// Read the profile
+    ///
+    /// The caller's own profile; with a booking token, that of its member.
+    GET = "getProfile"
+        .answers::<Profile>("The profile.")
+}
+
 pub(crate) fn get(site: &Site, _: &Call, bearer: &Bearer) -> Answer {
     let (member_id, now) = (bearer.member_id(), site.now());
     site.store.read(|tx| {
@@ -115,11 +141,11 @@ pub(crate) fn get(site: &Site, _: &Call, bearer: &Bearer) -> Answer {
     })
 }
 
-fn show(site: &Site, profile: Profile, flyer: &Flyer, now: i64) -> UserReply {
+fn show(site: &Site, profile: members::Profile, flyer: &Flyer, now: i64) -> Profile {
     let payment_data = payment(site, &profile, flyer, now);
     let current = |one: &currency::Currency| u8::from(one.current);
     let all = &flyer.currency;
-    UserReply {
+    Profile {
         member_id: profile.member_id,
         username: profile.username,
         screen_name: profile.screen_name,
@@ -159,7 +185,7 @@ fn show(site: &Site, profile: Profile, flyer: &Flyer, now: i64) -> UserReply {
     }
 }
 
-fn payment(site: &Site, profile: &Profile, flyer: &Flyer, now: i64) -> PaymentData {
+fn payment(site: &Site, profile: &members::Profile, flyer: &Flyer, now: i64) -> PaymentData {
     let standing = Standing {
         banned: profile.banned_at.is_some(),
         email_confirmed: profile.email_verified,
@@ -170,7 +196,22 @@ fn payment(site: &Site, profile: &Profile, flyer: &Flyer, now: i64) -> PaymentDa
     PaymentData { payment_status: if in_force { "active" } else { "unpaid" }, next_date: profile.paid_until }
 }
 
-/// `PUT /account/profile/user`: changes names and home tunnel, with the password as proof.
+crate::operation! {
+    /// Change names and home tunnel
+    ///
+    /// `verify_password` is the current password; a wrong one is 422 and counts as a failed attempt. `username` must
+    /// not be the password. A new e-mail address or telephone number is taken over by its passcode only: see
+    /// `send-verification-passcode`.
+    EDIT = "editProfile"
+        .body(|| json!({
+            "real_name": "Jane Doe", "tunnel": "1", "screen_name": "Jane", "username": "jane",
+            "verify_password": "violet-anvil-harbour-93",
+        }))
+        .refuses(&["UsernameTaken"])
+        .answers::<Done>("Done.")
+        .example(|| json!({ "message": "Saved." }))
+}
+
 pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut body = call.parse_body::<ProfileEdit>()?;
     if let Some(tunnel_id) = body.read.tunnel_id

@@ -103,7 +103,18 @@ impl TryFrom<NewAddressFields> for NewAddress {
     }
 }
 
-/// `POST /account/profile/send-verification-passcode`: a passcode to the new address or number.
+crate::operation! {
+    /// Have a passcode sent to a new address or number
+    ///
+    /// To `email`, else to `country` and `phone`. Six digits, good for ten minutes and five tries; at most five an
+    /// hour to one address.
+    SEND = "sendVerificationPasscode"
+        .body(|| json!({ "email": "jane.doe@example.com" }))
+        .refuses(&["EmailNotConfirmed"])
+        .answers::<Done>("It is on its way.")
+        .example(|| json!({ "message": "A passcode is on its way. It is good for ten minutes." }))
+}
+
 pub(crate) fn send(site: &Site, call: &Call, member: &Member) -> Answer {
     let PasscodeRequest { place } = call.parse_body_from(address_fields(call)?).finish()?;
     let place = NewAddress::try_from(place)?;
@@ -144,7 +155,18 @@ fn check_phone(site: &Site, member: &Member, place: &NewAddress) -> Result<(), F
     Ok(())
 }
 
-/// `POST /account/profile/verify-verification-passcode`: sets the address or number that the passcode was sent to.
+crate::operation! {
+    /// Take over the new address or number
+    ///
+    /// The address or number that the passcode went to is the member's from now on. A wrong passcode is **200** with
+    /// `status: false`.
+    VERIFY = "verifyVerificationPasscode"
+        .body(|| json!({ "email": "jane.doe@example.com", "passcode": 481516 }))
+        .refuses(&["EmailTaken"])
+        .answers::<Done>("Taken over, or why not.")
+        .example(|| json!({ "message": "Saved." }))
+}
+
 pub(crate) fn verify(site: &Site, call: &Call, member: &Member) -> Answer {
     let PasscodeProof { place, passcode } = call.parse_body_from(address_fields(call)?).finish()?;
     let place = NewAddress::try_from(place)?;

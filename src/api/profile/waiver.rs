@@ -6,6 +6,7 @@ use crate::auth::Member;
 use crate::domain::role::Role;
 use crate::domain::waiver::{QUESTIONS_MAX, Reason, Relation, STROKES_CHARS_MAX, SigningPlace, questions};
 use crate::http::Answer;
+use crate::http::answer::True;
 use crate::http::body::{Field, shared};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -17,7 +18,6 @@ use crate::keys::hex;
 use crate::site::Site;
 use crate::store::tables::emergency_contacts::Emergency;
 use crate::store::tables::site_texts::{self, Kind};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Length of a telephone number as people type it.
@@ -93,35 +93,44 @@ fn flyer(value: &Value) -> Option<Flyer> {
     })
 }
 
-#[derive(Serialize)]
-struct WaiverReply {
-    version: i64,
-    /// ISO 639-1.
-    language: String,
-    title: String,
-    body: String,
-    questions: Vec<String>,
-    /// SHA-256 in hex.
-    text_hash: String,
-    published_at: i64,
-    flyers: Vec<FlyerReply>,
+crate::answer! {
+    struct Waiver {
+        version: Id = 3,
+        /// In which the text is: ISO 639-1.
+        language: String = "en",
+        title: String = "Waiver",
+        /// A blank line begins a new paragraph.
+        body: String = "I fly at my own risk.",
+        /// Each answered by yes or no, in this order.
+        questions: Vec<String> = ["Is a shoulder hurt?"],
+        /// SHA-256, in hex, of title, body and questions in UTF-8, with one blank line between the three, questions
+        /// one a line, and each line ended by a line feed.
+        text_hash: String { "pattern": "^[0-9a-f]{64}$" } = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+        /// Unix seconds.
+        published_at: i64 = 1779913600,
+        /// The member, then the children for whom the member acts.
+        flyers: Vec<WaiverFlyer>,
+    }
 }
 
-#[derive(Serialize)]
-struct FlyerReply {
-    member_id: i64,
-    name: String,
-    relation: &'static str,
-    knows_dob: bool,
-    /// `in_force`, or the reason why not.
-    waiver: &'static str,
-    /// Whether a signature is missing.
-    to_sign: bool,
+crate::answer! {
+    struct WaiverFlyer {
+        member_id: Id = 1204,
+        name: String = "Jane Doe",
+        /// Of the member to this flyer.
+        relation: &'static str ["self", "parent", "guardian", "permission"] = "self",
+        /// Whether the account knows the day of birth; else the signature says it.
+        knows_dob: bool = true,
+        /// How it stands.
+        waiver: &'static str ["in_force", "unsigned", "expired", "old_version", "guardian_missing", "came_of_age", "undecided", "refused"] = "unsigned",
+        /// Whether a signature is missing; otherwise a decision of the staff, or nothing.
+        to_sign: bool = true,
+    }
 }
 
-impl From<Due> for FlyerReply {
-    fn from(due: Due) -> FlyerReply {
-        FlyerReply {
+impl From<Due> for WaiverFlyer {
+    fn from(due: Due) -> WaiverFlyer {
+        WaiverFlyer {
             member_id: due.member_id,
             name: due.name,
             relation: due.relation.unwrap_or(Relation::Own).name(),
@@ -132,18 +141,28 @@ impl From<Due> for FlyerReply {
     }
 }
 
-#[derive(Serialize)]
-struct SignedReply {
-    status: bool,
-    message: String,
-    /// In the order of the flyers.
-    signature_ids: Vec<i64>,
-    /// Whether staff has to decide because of an answer.
-    waits_for_staff: bool,
+crate::answer! {
+    struct WaiverSigned {
+        status: True,
+        message: String = "Signed. Thank you!",
+        /// In the order of the flyers.
+        signature_ids: Vec<Id> = [88],
+        /// Whether the site's staff has to decide because of an answer.
+        waits_for_staff: bool = false,
+    }
 }
 
-/// `GET /account/profile/waiver`: the text in the caller's language, if the operator wrote one, and the state of the waiver for
-/// the member and the children for whom the member acts. 404 on a site without waivers.
+crate::operation! {
+    /// Read the waiver that is to be signed
+    ///
+    /// On a site that asks for waivers: the operator's text in force, in the caller's language where there is one,
+    /// and its state for the member and the children for whom the member acts.
+    GET = "getWaiver"
+        .takes(&["AcceptLanguage"])
+        .refuses(&["NotFound"])
+        .answers::<Waiver>("The text and the flyers.")
+}
+
 pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
     check_required(site)?;
     site.store.read(|tx| {
@@ -156,7 +175,7 @@ pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
         )?;
         let text = text.ok_or_else(Failure::not_found)?;
         let due = waivers::list_due(site, tx, member.id())?;
-        Ok(reply::ok(&WaiverReply {
+        Ok(reply::ok(&Waiver {
             version: text.version,
             language: text.language,
             title: text.title,
@@ -164,12 +183,29 @@ pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
             questions: questions(&text.questions).map(str::to_owned).collect(),
             text_hash: hex(&text.text_hash),
             published_at: text.published_at,
-            flyers: due.into_iter().map(FlyerReply::from).collect(),
+            flyers: due.into_iter().map(WaiverFlyer::from).collect(),
         }))
     })
 }
 
-/// `POST /account/profile/waiver`: signs for all flyers of the body, or for none. 409 where another text is in force by now.
+crate::operation! {
+    /// Sign the waiver
+    ///
+    /// Signs for the member and, in the same request, for children for whom the member acts: for all of the named
+    /// flyers, or for none. `version` and `language` are those of the text that was shown. For a member below the
+    /// site's minimum age a guardian signs: in the guardian's app, at a kiosk or at the desk. After an answer of yes
+    /// the site's staff decides, and the flyer does not answer again. With 422 a field of one flyer is named with the
+    /// member's number, as `answers_1204`.
+    SIGN = "signWaiver"
+        .body(|| json!({
+            "version": 3, "language": "en", "signer_name": "Jane Doe", "strokes": "M 20 150 L 90 40 L 160 150",
+            "flyers": [{ "member_id": 1204, "answers": [false] }], "emergency_name": "Joan Doe",
+            "emergency_phone": "+41 44 668 18 00",
+        }))
+        .refuses(&["NotFound", "WaiverChanged"])
+        .creates::<WaiverSigned>("Signed.")
+}
+
 pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     check_required(site)?;
     let WaiverSignature { version, language, signer_name, strokes, flyers, emergency_name, emergency_phone } =
@@ -189,7 +225,7 @@ pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     let actor = RankedActor::account(member.id(), Role::Member, member.actor());
     let signature_ids = app::change_once(site, call, actor, |cx| waivers::sign(cx, &signing))?;
     let message = call.say(if waits_for_staff { "waiver.staff_next" } else { "waiver.done" });
-    Ok(reply::created(&SignedReply { status: true, message, signature_ids, waits_for_staff }))
+    Ok(reply::created(&WaiverSigned { status: true, message, signature_ids, waits_for_staff }))
 }
 
 fn check_required(site: &Site) -> Result<(), Failure> {

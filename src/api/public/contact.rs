@@ -7,9 +7,10 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::field_types::{Email, Line, Lines, Whole};
-use crate::http::reply;
+use crate::http::reply::{self, Done};
 use crate::site::Site;
 use crate::store::tables::contact::NewContactMessage;
+use serde_json::json;
 
 // Not shown in the contract: the required fields. Here, those that an answer needs.
 crate::body! {
@@ -24,8 +25,20 @@ crate::body! {
     }
 }
 
-/// `POST /public/contact`: stores a message for the desk, and forwards it by mail to the configured address. The answer does
-/// not depend on `member_id`.
+crate::operation! {
+    /// Write to the people of the site
+    ///
+    /// Stored for the desk, and forwarded by mail to the configured address. The rate is limited by address.
+    SEND = "contact"
+        .body(|| json!({
+            "name": "Jane Doe", "email": "jane@example.com", "message": "Do you open on Sundays?",
+            "country": "Switzerland", "enquiry": "opening hours", "member_id": 1204,
+        }))
+        .takes(&["TildeAcceptLanguage"])
+        .answers::<Done>("Done.")
+        .example(|| json!({ "message": "Thank you. We have your message." }))
+}
+
 pub(crate) fn send(site: &Site, call: &Call) -> Answer {
     app::once(site, call, || receive(site, call))?;
     Ok(reply::done(call.say("done.contact")))

@@ -1,30 +1,47 @@
 //! Countries, for forms.
 
 use super::in_language;
-use crate::domain::country::{self, Country};
+use crate::domain::country;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
 use crate::site::Site;
-use serde::Serialize;
 
-#[derive(Serialize)]
-struct CountryReply {
-    code: &'static str,
-    code3: &'static str,
-    name: &'static str,
-    dial_code: &'static str,
-}
-
-impl From<&'static Country> for CountryReply {
-    fn from(country: &'static Country) -> CountryReply {
-        CountryReply { code: country.code, code3: country.code3, name: country.name, dial_code: &country.dial_code }
+crate::answer! {
+    struct Country {
+        /// ISO 3166-1 alpha-2.
+        code: &'static str { "pattern": "^[A-Z]{2}$" } = "CH",
+        /// ISO 3166-1 alpha-3; empty for the two islands that have none.
+        code3: &'static str { "pattern": "^([A-Z]{3})?$" } = "CHE",
+        /// In the caller's language.
+        name: &'static str = "Switzerland",
+        /// The calling code; empty if there is none.
+        dial_code: &'static str = "+41",
     }
 }
 
-/// `GET /public/countries`: every country with its calling code, by name in the caller's language.
+impl From<&'static country::Country> for Country {
+    fn from(country: &'static country::Country) -> Country {
+        Country { code: country.code, code3: country.code3, name: country.name, dial_code: &country.dial_code }
+    }
+}
+
+crate::answer! {
+    /// Every country, by name in the caller's language.
+    struct CountryList = Vec<Country>;
+}
+
+crate::operation! {
+    /// Countries and their calling codes
+    ///
+    /// Every country, by name in the caller's language.
+    LIST = "countries"
+        .takes(&["AcceptLanguage"])
+        .answers::<CountryList>("The countries.")
+}
+
 pub(crate) fn list(_: &Site, call: &Call) -> Answer {
     let (language, page) = (call.language(), call.page()?);
-    let rows = country::all(language).iter().map(CountryReply::from).collect();
+    let rows = country::all(language).iter().map(Country::from).collect();
     Ok(in_language(reply::part(call, page, rows), language))
 }

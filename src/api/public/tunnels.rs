@@ -1,43 +1,60 @@
 //! The tunnels that the site knows, its own among them.
 
 use super::in_language;
-use crate::domain::country;
-use crate::domain::tunnel::Tunnel;
+use crate::domain::{country, tunnel};
 use crate::http::Answer;
+use crate::http::answer::True;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::Id;
 use crate::http::reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::tunnels;
-use serde::Serialize;
 
 /// The path's word for a list. Not shown in the contract: how a client without a number finds one.
 const ALL: &str = "all";
 
-#[derive(Serialize)]
-struct FoundReply {
-    status: bool,
-    data: TunnelReply,
+crate::answer! {
+    struct OneTunnel {
+        status: True,
+        data: Tunnel,
+    }
 }
 
-/// Unknown fields are empty.
-#[derive(Serialize)]
-struct TunnelReply {
-    tunnel_id: i64,
-    name: String,
-    city: String,
-    country: String,
-    /// In the caller's language.
-    country_name: String,
-    time_zone: String,
-    website: String,
-    phone: String,
-    /// Whether the tunnel is this site's own.
-    this_site: bool,
+crate::answer! {
+    /// A tunnel; unknown values are empty.
+    struct Tunnel {
+        tunnel_id: Id = 1,
+        name: String = "Windwerk",
+        city: String = "Winterthur",
+        /// ISO 3166-1 alpha-2.
+        country: String = "CH",
+        /// In the caller's language.
+        country_name: String = "Switzerland",
+        time_zone: String = "Europe/Zurich",
+        website: String = "",
+        phone: String = "",
+        /// Whether it is the tunnel that answers.
+        this_site: bool = true,
+    }
 }
 
-/// `GET /public/tunnels/{tunnel_id}`: one tunnel by its number, or a list of `all`.
+crate::answer! {
+    /// This site's tunnel and those it knows.
+    struct TunnelList = Vec<Tunnel>;
+}
+
+crate::operation! {
+    /// A tunnel
+    ///
+    /// This site's own, or another that it knows; `all` (ours) lists them, and then `limit` and `offset` count.
+    GET = "getTunnel"
+        .takes(&["AcceptLanguage", "Limit", "Offset"])
+        .answers::<(OneTunnel, TunnelList)>("The tunnel, or the list, which then says `X-Total-Count` too.")
+        .headers(&[("ETag", "ETag"), ("Link", "NextPage")])
+}
+
 pub(crate) fn get(site: &Site, call: &Call) -> Answer {
     let language = call.language();
     let page = call.page()?;
@@ -50,13 +67,13 @@ pub(crate) fn get(site: &Site, call: &Call) -> Answer {
         let tunnel_id = call.param_id(0).ok_or_else(Failure::not_found)?;
         let found = site.store.read(|tx| Ok(tunnels::find_whole(tx, tunnel_id)?))?;
         let data = show(site, found.ok_or_else(Failure::not_found)?, language);
-        reply::ok(&FoundReply { status: true, data })
+        reply::ok(&OneTunnel { status: true, data })
     };
     Ok(in_language(reply, language))
 }
 
-fn show(site: &Site, tunnel: Tunnel, language: Language) -> TunnelReply {
-    TunnelReply {
+fn show(site: &Site, tunnel: tunnel::Tunnel, language: Language) -> Tunnel {
+    Tunnel {
         this_site: tunnel.tunnel_id == site.tunnel_id,
         tunnel_id: tunnel.tunnel_id,
         name: tunnel.name,

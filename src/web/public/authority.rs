@@ -4,8 +4,10 @@
 use crate::documents::qr;
 use crate::domain::when;
 use crate::http::Answer;
+use crate::http::answer::True;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::Moment;
 use crate::http::reply::{self, Reply};
 use crate::ops::tls;
 use crate::site::Site;
@@ -13,7 +15,7 @@ use crate::store::tables::tls::{Certificate, Kind};
 use crate::web::{self, Frame};
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
-use serde::Serialize;
+use serde_json::json;
 use std::net::IpAddr;
 
 const PATH: &str = "/ca";
@@ -46,19 +48,32 @@ struct Trust {
     qr: String,
 }
 
-#[derive(Serialize)]
-struct Authority {
-    status: bool,
-    /// Host names and addresses that the authority may certify.
-    names: Vec<String>,
-    ends_at: i64,
-    /// SHA-256 of the certificate, as devices show it.
-    fingerprint: String,
-    /// PEM.
-    certificate: String,
+crate::answer! {
+    struct Authority {
+        status: True,
+        /// The host names and addresses that it may certify.
+        names: Vec<String> = ["tunnel.example.com"],
+        /// Good until then.
+        ends_at: Moment = 2095360000,
+        /// SHA-256 of the certificate, as devices show it.
+        fingerprint: String = "5D:41:40:2A:BC:4B:2A:76",
+        /// PEM.
+        certificate: String = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+    }
 }
 
-/// `GET /ca`: the site's own authority, as JSON or as a page with instructions.
+crate::operation! {
+    /// Whom a device must trust
+    ///
+    /// The site's own authority, by which its certificate is signed: JSON, or a page for a browser that says how to
+    /// trust it (`accept: text/html`). Also over a plain connection.
+    PAGE = "authority"
+        .takes(&["AcceptLanguage"])
+        .answers::<Authority>("The authority.")
+        .refuses_as(&[("not_found", "The site has no authority of its own.")])
+        .or_page()
+}
+
 pub(crate) fn page(site: &Site, call: &Call) -> Answer {
     let found = tls::find(site, Kind::Authority)?;
     let reply = match (found, call.prefers_page()) {
@@ -70,7 +85,22 @@ pub(crate) fn page(site: &Site, call: &Call) -> Answer {
     Ok(reply.with_header(header::VARY, HeaderValue::from_static("accept, accept-language")))
 }
 
-/// `GET /ca.crt`: the certificate as a download.
+crate::operation! {
+    /// Its certificate, to install
+    ///
+    /// 404 where the site has no authority of its own.
+    CERTIFICATE = "authorityCertificate"
+        .refuses(&["NotFound"])
+        .also(|| json!({
+            "responses": {
+                "200": {
+                    "description": "The certificate.",
+                    "content": { "application/x-x509-ca-cert": { "schema": { "type": "string" } } },
+                },
+            },
+        }))
+}
+
 pub(crate) fn certificate(site: &Site, _: &Call) -> Answer {
     let found = tls::find(site, Kind::Authority)?.ok_or_else(Failure::not_found)?;
     let name = HeaderValue::from_static("attachment; filename=\"tunneldesk-ca.crt\"");

@@ -3,21 +3,22 @@
 
 use crate::domain::when;
 use crate::http::Answer;
+use crate::http::answer::True;
 use crate::http::assets;
 use crate::http::body::ParsedBody;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::Line;
+use crate::http::field_types::{Line, Moment};
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
-use crate::store::tables::deletions::{self, Deletion, Outcome};
+use crate::store::tables::deletions::{self, Outcome};
 use crate::web::{self, Frame};
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderValue, StatusCode, header};
-use serde::Serialize;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
@@ -46,24 +47,24 @@ struct Page {
     number: String,
 }
 
-/// The answer as JSON.
-#[derive(Serialize)]
-struct Status {
-    status: bool,
-    confirmation_code: String,
-    /// Always `done`: deletions are carried out at once.
-    state: &'static str,
-    /// `erased` (the account), `unlinked` (the account stays) or `nothing` (the person had no link to an account here).
-    outcome: &'static str,
-    message: String,
-    /// What was removed, in the caller's language.
-    removed: Vec<String>,
-    /// What is kept and why, in the caller's language.
-    kept: Vec<String>,
-    /// When the person requested the deletion; Unix seconds.
-    asked_at: i64,
-    /// When it was carried out; Unix seconds.
-    done_at: i64,
+crate::answer! {
+    struct Deletion {
+        status: True,
+        confirmation_code: String = "9f86d081884c7d659a2feaa0c55ad015",
+        /// A deletion is carried out with its request.
+        state: &'static str { "const": "done" } = "done",
+        /// The account went; the account stays; there was nothing.
+        outcome: &'static str ["erased", "unlinked", "nothing"] = "unlinked",
+        message: String = "The link is removed.",
+        /// The deleted data, in words.
+        removed: Vec<String> = ["the link to the network's account"],
+        /// The data that is kept, and why.
+        kept: Vec<String> = ["the account"],
+        /// The moment of the request.
+        asked_at: Moment = 1780000000,
+        /// When it was done.
+        done_at: Moment = 1780000000,
+    }
 }
 
 crate::body! {
@@ -75,8 +76,49 @@ crate::body! {
     }
 }
 
-/// `GET /social-data-deletion-status`: the status of a deletion, as JSON, or as a page for clients that prefer HTML. 400
-/// without a code, 404 for an unknown one.
+crate::operation! {
+    /// The state of a deletion
+    ///
+    /// JSON, or a page for a browser (`accept: text/html`).
+    SHOW = "socialDataDeletionStatus"
+        .takes(&["AcceptLanguage"])
+        .answers::<Deletion>("It is known here.")
+        .refuses_as(&[
+            ("code_missing", "The request has no code."),
+            ("not_found", "No deletion has this code."),
+            ("invalid_fields", "The code is malformed."),
+        ])
+        .or_page()
+        .also(|| json!({
+            "parameters": [
+                {
+                    "name": "id", "in": "query", "required": true,
+                    "description": "The confirmation code, by any of its three names.",
+                    "schema": { "type": "string", "pattern": "^[0-9a-f]{32}$" },
+                    "example": "9f86d081884c7d659a2feaa0c55ad015",
+                },
+                {
+                    "name": "code", "in": "query", "description": "The confirmation code, by any of its names.",
+                    "schema": { "type": "string", "pattern": "^([0-9a-f]{32})?$" },
+                    "example": "9f86d081884c7d659a2feaa0c55ad015",
+                },
+                {
+                    "name": "confirmation_code", "in": "query",
+                    "description": "The confirmation code, by any of its names.",
+                    "schema": { "type": "string", "pattern": "^([0-9a-f]{32})?$" },
+                    "example": "9f86d081884c7d659a2feaa0c55ad015",
+                },
+            ],
+            "responses": {
+                "422": {
+                    "content": {
+                        "application/json": { "example": { "errors": [{ "field": "id", "message": "This is needed." }] } },
+                    },
+                },
+            },
+        }))
+}
+
 pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     let code = given_code(call)?;
     let find = |code: &str| site.store.read(|tx| Ok(deletions::find(tx, code)?));
@@ -99,10 +141,10 @@ fn given_code(call: &Call) -> Result<Option<String>, Failure> {
 }
 
 /// The answer about a deletion.
-fn status_reply(language: Language, deletion: &Deletion) -> Status {
+fn status_reply(language: Language, deletion: &deletions::Deletion) -> Deletion {
     let (message, removed, kept) = text_keys(deletion.outcome);
     let say = |key: &&'static str| language.say(&Text::new(key));
-    Status {
+    Deletion {
         status: true,
         confirmation_code: deletion.code.clone(),
         state: "done",
@@ -137,7 +179,7 @@ fn text_keys(outcome: Outcome) -> (&'static str, &'static [&'static str], &'stat
     }
 }
 
-fn done_page(site: &Site, call: &Call, deletion: &Deletion) -> Result<Reply, Failure> {
+fn done_page(site: &Site, call: &Call, deletion: &deletions::Deletion) -> Result<Reply, Failure> {
     let status = status_reply(call.language(), deletion);
     let date = when::day(call.language(), &site.time_zone()?, deletion.done_at);
     let number = Text::new("deletion.number").with("code", &deletion.code).with("date", date);

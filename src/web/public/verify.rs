@@ -5,8 +5,10 @@ use crate::domain::catalogue::names;
 use crate::domain::certificate::{number, parse_code};
 use crate::domain::when;
 use crate::http::Answer;
+use crate::http::answer::True;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::Moment;
 use crate::http::reply::{self, Reply};
 use crate::site::Site;
 use crate::store::tables::certificates::{self, Issued};
@@ -14,7 +16,6 @@ use crate::store::tables::tunnels;
 use crate::web::{self, Frame};
 use askama::Template;
 use http::{HeaderValue, StatusCode, header};
-use serde::Serialize;
 
 #[derive(Template)]
 #[template(path = "public/verify.html", config = "assets/templates/askama.toml")]
@@ -28,20 +29,34 @@ struct Page {
     number: String,
 }
 
-#[derive(Serialize)]
-struct Verdict {
-    status: bool,
-    /// Whether the holder has held the level since the date on the certificate.
-    valid: bool,
-    message: String,
-    /// The name on the certificate; empty once the holder's account is erased.
-    holder: String,
-    level: String,
-    entry_date: i64,
-    site: String,
+crate::answer! {
+    struct Verdict {
+        status: True,
+        /// Whether the holder has the level, since the date on the paper.
+        valid: bool = true,
+        /// The same in words.
+        message: String { "minLength": 1 } = "This certificate is valid.",
+        /// The name on the paper; empty once the holder's account is erased.
+        holder: String = "Jane Doe",
+        level: String = "Static Level 3",
+        /// The date on the paper.
+        entry_date: Moment = 1780000000,
+        /// The site that issued it.
+        site: String = "Windwerk",
+    }
 }
 
-/// `GET /verify/{code}`: whether a certificate is valid, as JSON or as a page.
+crate::operation! {
+    /// Whether a certificate holds
+    ///
+    /// Where the QR code of a certificate leads: JSON, or a page for a browser (`accept: text/html`).
+    SHOW = "verifyCertificate"
+        .takes(&["AcceptLanguage"])
+        .answers::<Verdict>("It is known here; `valid` says whether it still holds.")
+        .refuses_as(&[("not_found", "No certificate has this number.")])
+        .or_page()
+}
+
 pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     let found = site.store.read(|tx| {
         let issued = parse_code(call.param(0)).map(|code| certificates::find(tx, &code)).transpose()?.flatten();

@@ -39,7 +39,8 @@ fn samples_call_the_site_that_gives_them_out() {
 #[test]
 fn samples_name_skills_of_the_catalogue_and_send_a_picture_from_a_file() {
     let catalogue = include_str!("../../../assets/catalogue/catalogue.json");
-    let mut named = include_str!("../../../assets/api/logbook.json").split("\"skill\": \"").skip(1).peekable();
+    let text = text();
+    let mut named = text.split("\"skill\":\"").skip(1).peekable();
     assert!(named.peek().is_some());
     for rest in named {
         let skill = rest.split('"').next().unwrap();

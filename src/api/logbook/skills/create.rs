@@ -1,6 +1,6 @@
 //! A new skill entry.
 
-use super::WrittenReply;
+use super::SkillWritten;
 use super::ask::{ECHO_CHARS_MAX, Echoes};
 use crate::app;
 use crate::app::logbook::rules::{self, PartialRequest, Request};
@@ -13,6 +13,7 @@ use crate::http::call::Call;
 use crate::http::field_types::{EntryMinutes, Id, Line, Lines, Moment};
 use crate::http::reply;
 use crate::site::Site;
+use serde_json::json;
 
 crate::body! {
     pub(crate) struct SkillNew {
@@ -42,8 +43,23 @@ crate::body! {
     }
 }
 
-/// `POST /account/logbook/skills/`: requests a signature of the named instructor. With another member's `member_id` (ours) a
-/// signer records an observed skill, which is open at once.
+crate::operation! {
+    /// Ask for a skill, or record one
+    ///
+    /// A member asks the named `instructor` for a signature: `pending` until then. With another member's `member_id`
+    /// a qualified signer records an observed skill, which is `open` at once. The same holds for safety briefs and
+    /// trainings. Level, prerequisites and the signer's authority are checked, and named in `errors`.
+    CREATE = "createSkill"
+        .body(|| json!({
+            "cat_group": "Flyer", "cat_id": "3", "cat_name": "Static Level 3", "entry_date": 1779913600,
+            "entry_id": "", "comment": "", "instructor": "17", "instructor_name": "Mark Vogt",
+            "comments_instructor": "", "comment_denial": "", "time": "10", "skill": "11301",
+            "skill_name": "Neutral sit position", "tunnel_name": "Windwerk", "tunnel": "1", "status": "pending",
+        }))
+        .refuses(&["EntryConflict"])
+        .creates::<SkillWritten>("The new entry.")
+}
+
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
     let mut fields = call.fields()?;
     ["skill", "entry_date"].into_iter().for_each(|field| fields.demand(field));
@@ -79,5 +95,5 @@ pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
             (requests::ask(cx, &request, instructor_id)?, Status::Pending)
         })
     })?;
-    Ok(reply::created(&WrittenReply::new(call.say("done.saved"), entry_id, status)))
+    Ok(reply::created(&SkillWritten::new(call.say("done.saved"), entry_id, status)))
 }

@@ -1,6 +1,6 @@
 //! Edits of a skill entry. The meaning of an edit depends on the caller.
 
-use super::WrittenReply;
+use super::SkillWritten;
 use super::ask::{ECHO_CHARS_MAX, Echoes};
 use crate::api::logbook::time::check_number;
 use crate::app::logbook::COMMENT_CHARS_MAX;
@@ -69,10 +69,20 @@ impl Field for WantedStatus {
     }
 }
 
-/// `PUT /account/logbook/skills/{entry_id}`: by the member, given fields replace the old values until the entry is signed, and
-/// a refused entry is requested again; `status: "cancelled"` (ours) withdraws it. By the named signer, `comment_denial`
-/// refuses, and `comments_instructor` or `status: "open"` (ours) signs: the entry of that `version` (ours), or with these
-/// fields. The desk may do the same as the member, and sign by the rules for every signer, but not refuse.
+crate::operation! {
+    /// Change, sign, deny or withdraw an entry
+    ///
+    /// By the **member**: given fields replace the old values until the entry is signed, and a refused entry is
+    /// requested again; `status: "cancelled"` (ours) withdraws it. By the **named signer**: a `comment_denial`
+    /// refuses; `comments_instructor`, or `status: "open"` (ours), signs, if the entry is the one that was shown. The
+    /// **desk** may do the same as the member, and sign by the rules for every signer, but not refuse.
+    EDIT = "editSkill"
+        .body(|| json!({ "comments_instructor": "Clean.", "entry_id": 6001, "id": 6001, "version": 1 }))
+        .refuses(&["EntryConflict"])
+        .answers::<SkillWritten>("The entry's state afterwards.")
+        .example(|| json!({ "entry_status": "open" }))
+}
+
 pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let mut body = call.parse_body::<SkillEdit>()?;
@@ -96,7 +106,7 @@ pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     };
     let edit = |cx: &Change| logbook::edit::edit(cx, entry_id, &patch);
     let status = app::change(site, member, call.mail_language(), edit)?;
-    Ok(reply::ok(&WrittenReply::new(call.say("done.saved"), entry_id, status)))
+    Ok(reply::ok(&SkillWritten::new(call.say("done.saved"), entry_id, status)))
 }
 
 /// Adds the problems of the new values, for callers who may request a signature with them.

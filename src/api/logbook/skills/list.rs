@@ -1,41 +1,67 @@
 //! The lists of skills, safety briefs and trainings, and the events of an entry.
 
 use super::super::readable_member;
-use super::row::row;
+use super::row::{SkillList, row};
 use crate::app::{RankedActor, logbook};
 use crate::auth::{Bearer, Member};
 use crate::http::Answer;
+use crate::http::answer::Int;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::field_types::{Id, Moment};
 use crate::http::reply::{self, Rows};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::queries::standing;
 use crate::store::tables::{entry_events, skills};
-use serde::Serialize;
 
 /// The states that a list can be filtered by.
 const STATUSES: [&str; 6] = ["pending", "open", "not_current", "denied", "suspended", "cancelled"];
 
-/// An event of an entry; `from` is null for its creation, `to` is `deleted` for its deletion.
-#[derive(Serialize)]
-struct EventRow {
-    step: i64,
-    at: i64,
-    member_id: i64,
-    name: String,
-    from: Option<String>,
-    to: String,
+crate::answer! {
+    struct EntryEvent {
+        /// Counts up.
+        step: Int { "minimum": 1 } = 1,
+        /// When.
+        at: Moment = 1780000000,
+        /// The member who caused the event.
+        member_id: Id = 1204,
+        /// Their name.
+        name: String = "Jane",
+        /// The state before; null where the entry began.
+        from: Option<String>,
+        /// The state after; `deleted` at the end.
+        to: String = "pending",
+    }
 }
 
-/// `GET /account/logbook/skills/{status}/{member_id}`: one state, several joined by `-`, or `all`; newest first.
+crate::answer! {
+    /// Events of an entry, from the beginning on.
+    struct EntryEventList = Vec<EntryEvent>;
+}
+
+crate::operation! {
+    /// A member's entries in some states
+    ///
+    /// Skills, and beside them safety briefs and trainings (`kind` is `safety`), newest first.
+    LIST = "listSkillsByStatus"
+        .answers::<SkillList>("The entries.")
+}
+
 pub(crate) fn list(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = readable_member(site, call, bearer, 1)?;
     let wanted = statuses(call.param(0))?;
     page(site, call, member_id, &wanted)
 }
 
-/// `GET /account/logbook/mobile/skills/{member_id}`: the entries in every state.
+crate::operation! {
+    /// A member's entries
+    ///
+    /// Skills, and beside them safety briefs and trainings (`kind` is `safety`), of every state, newest first.
+    LIST_ALL = "listSkills"
+        .answers::<SkillList>("The entries.")
+}
+
 pub(crate) fn list_all(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let member_id = readable_member(site, call, bearer, 0)?;
     page(site, call, member_id, &STATUSES)
@@ -71,13 +97,20 @@ fn statuses(asked: &str) -> Result<Vec<&'static str>, Failure> {
     Ok(wanted)
 }
 
-/// `GET /account/logbook/entries/{entry_id}/events`: the events of the entry, oldest first.
+crate::operation! {
+    /// The events of an entry
+    ///
+    /// Oldest first, for every caller who may see the entry.
+    EVENTS = "listEntryEvents"
+        .answers::<EntryEventList>("The events.")
+}
+
 pub(crate) fn events(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     let page = call.page()?;
     site.store.read(|tx| {
         logbook::find_entry(tx, RankedActor::from(member).rank, entry_id, site.now())?;
-        let rows = entry_events::list(tx, entry_id)?.into_iter().map(|one| EventRow {
+        let rows = entry_events::list(tx, entry_id)?.into_iter().map(|one| EntryEvent {
             step: one.step,
             at: one.at,
             member_id: one.member_id,

@@ -6,26 +6,28 @@ mod edit;
 mod list;
 mod row;
 
-pub(crate) use create::{SkillNew, create};
-pub(crate) use edit::{SkillEdit, edit};
-pub(crate) use list::{events, list, list_all};
-pub(crate) use row::row;
+pub(crate) use create::{CREATE, SkillNew, create};
+pub(crate) use edit::{EDIT, SkillEdit, edit};
+pub(crate) use list::{EVENTS, LIST, LIST_ALL, events, list, list_all};
+pub(crate) use row::{SkillList, row};
 
 use crate::domain::entry::Status;
-use serde::Serialize;
+use crate::http::answer::True;
+use crate::http::field_types::Id;
 
-/// The answer to a change of an entry.
-#[derive(Serialize)]
-pub(crate) struct WrittenReply {
-    status: bool,
-    message: String,
-    entry_id: i64,
-    /// `pending`, `open` and so on.
-    entry_status: &'static str,
+crate::answer! {
+    pub(crate) struct SkillWritten {
+        status: True,
+        message: String = "Saved.",
+        /// The entry.
+        entry_id: Id = 6001,
+        /// Its state afterwards.
+        entry_status: &'static str ["pending", "open", "denied", "suspended", "cancelled"] = "pending",
+    }
 }
 
-impl WrittenReply {
-    pub(crate) fn new(message: String, entry_id: i64, entry_status: Status) -> WrittenReply {
-        WrittenReply { status: true, message, entry_id, entry_status: entry_status.name() }
+impl SkillWritten {
+    pub(crate) fn new(message: String, entry_id: i64, entry_status: Status) -> SkillWritten {
+        SkillWritten { status: true, message, entry_id, entry_status: entry_status.name() }
     }
 }

@@ -2,50 +2,63 @@
 
 use crate::domain::catalogue::Catalogue;
 use crate::domain::entry;
-use crate::store::tables::skills::SkillEntry;
-use serde::Serialize;
+use crate::http::field_types::{Id, Moment};
+use crate::store::tables::skills;
 
-/// A row in the contract's types for a new entry: ids are text, and so is `time` (minutes).
-#[derive(Serialize)]
-pub(crate) struct Row {
-    id: i64,
-    entry_id: i64,
-    member_id: i64,
-    member_name: String,
-    /// `skill`, `safety`, or `time` for the flight time of an opening balance.
-    kind: &'static str,
-    status: &'static str,
-    /// The programme.
-    cat_group: String,
-    /// The level's number; empty for safety.
-    cat_id: String,
-    cat_name: String,
-    skill: String,
-    skill_name: String,
-    instructor: String,
-    instructor_name: String,
-    tunnel: String,
-    tunnel_name: String,
-    entry_date: i64,
-    /// The moment of the signature; null without one.
-    approval_date: Option<i64>,
-    author_id: i64,
-    comment: String,
-    comments_instructor: String,
-    comment_denial: String,
-    time: String,
-    /// Whether the entry is part of an opening balance.
-    opening: bool,
-    /// The version that a signature of this state must name.
-    version: i64,
-    created_at: i64,
+crate::answer! {
+    /// A skill, or a safety brief or training, of a member.
+    pub(crate) struct SkillEntry {
+        /// The same as `entry_id`.
+        id: Id = 6001,
+        entry_id: Id = 6001,
+        /// Whose entry.
+        member_id: Id = 1204,
+        member_name: String = "Jane",
+        /// `time`: the flight time of an opening balance.
+        kind: &'static str ["skill", "safety", "time"] = "skill",
+        /// `pending` waits for the signer; `open` is signed and counts; `not_current` is open while the programme's
+        /// currency has lapsed; `denied` was refused with `comment_denial`; `suspended` was paused by an admin;
+        /// `cancelled` was withdrawn.
+        status: &'static str ["pending", "open", "denied", "not_current", "suspended", "cancelled"] = "open",
+        /// The programme.
+        cat_group: String = "Flyer",
+        /// The level, as text; empty for safety.
+        cat_id: String = "3",
+        cat_name: String = "Static Level 3",
+        /// The skill's number, as text.
+        skill: String = "11301",
+        skill_name: String = "Neutral sit position",
+        /// The signer's number, as text.
+        instructor: String = "17",
+        instructor_name: String = "Mark Vogt",
+        /// The tunnel's number, as text.
+        tunnel: String = "1",
+        tunnel_name: String = "Windwerk",
+        /// When it was flown.
+        entry_date: Moment = 1779913600,
+        /// When it was signed; null until then.
+        approval_date: Option<Moment> = 1780000000,
+        /// The member who entered it.
+        author_id: Id = 1204,
+        comment: String = "",
+        comments_instructor: String = "Clean.",
+        comment_denial: String = "",
+        /// Minutes, as text.
+        time: String { "pattern": "^[0-9]+$" } = "10",
+        /// Whether it is part of an opening balance.
+        opening: bool = false,
+        /// Grows with every change; a signature or a refusal carries the one that the signer saw.
+        version: Id = 1,
+        /// When it was entered.
+        created_at: Moment = 1779913700,
+    }
 }
 
 /// `lapsed`: the programmes whose open skills show as `not_current`.
-pub(crate) fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> Row {
+pub(crate) fn row(catalogue: &Catalogue, entry: skills::SkillEntry, lapsed: &[&str]) -> SkillEntry {
     let (cat_name, skill_name) = catalogue.names(&entry.cat_group, &entry.cat_id, &entry.skill);
     let status = entry::displayed_status(entry.kind, &entry.cat_group, entry.status, lapsed);
-    Row {
+    SkillEntry {
         id: entry.entry_id,
         entry_id: entry.entry_id,
         member_id: entry.member_id,
@@ -72,4 +85,9 @@ pub(crate) fn row(catalogue: &Catalogue, entry: SkillEntry, lapsed: &[&str]) -> 
         version: entry.version,
         created_at: entry.created_at,
     }
+}
+
+crate::answer! {
+    /// Entries, newest first.
+    pub(crate) struct SkillList = Vec<SkillEntry>;
 }
