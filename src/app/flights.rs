@@ -62,6 +62,13 @@ pub(crate) fn find_waiver(
     Ok(Some((waiver::may_fly(&State { is_overridden: false, ..state }).err(), is_overridden)))
 }
 
+/// When the waiver that a member signed last ends; `None` where none was signed or none ends.
+pub(crate) fn find_waiver_end(site: &Site, tx: &Read, member_id: i64) -> Result<Option<i64>, Failure> {
+    let Some((demand, _)) = find_demand(site, tx)? else { return Ok(None) };
+    let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
+    Ok(waivers::find_latest(tx, member_id)?.and_then(|signed| waiver::ends_at(&demand, &signed, &zone)))
+}
+
 fn read_state<'z>(
     tx: &Read,
     demand: Demand,

@@ -28,6 +28,7 @@ pub(crate) mod messages;
 pub(crate) mod notice;
 mod once;
 pub(crate) mod own_profile;
+pub(crate) mod own_sign_in;
 pub(crate) mod papers;
 pub(crate) mod partner_tokens;
 pub(crate) mod partner_users;

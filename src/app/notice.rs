@@ -27,6 +27,12 @@ pub(crate) fn mark_read(cx: &Change, notification_id: i64) -> Result<(), Failure
     }
 }
 
+/// Marks every notice up to the one with this number as read.
+pub(crate) fn mark_all_read(cx: &Change, last: i64) -> Result<(), Failure> {
+    notices::set_read_up_to(cx.tx, cx.own()?.member_id, last)?;
+    Ok(())
+}
+
 /// The text of a notice: `subject` is the key of a text, `detail` has the values.
 pub(crate) fn text(language: Language, zone: &TimeZone, subject: &str, detail: &Value) -> String {
     say(language, zone, subject, detail).or_else(|| say(language, zone, UNKNOWN, detail)).unwrap_or_default()

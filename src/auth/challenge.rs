@@ -24,6 +24,8 @@ pub(crate) enum Intent {
     Api,
     /// A session of the desk.
     Desk,
+    /// A session of the member's own pages.
+    Own,
     /// A session of the desk, after an authenticator was set up.
     DeskSetup,
     /// The signature under the entry with this number.
@@ -37,6 +39,7 @@ impl Intent {
         match self {
             Intent::Api => "api".to_owned(),
             Intent::Desk => "desk".to_owned(),
+            Intent::Own => "own".to_owned(),
             Intent::DeskSetup => "desk setup".to_owned(),
             Intent::SignEntry(entry_id) => format!("entry {entry_id}"),
             Intent::SignDocument(paper) => format!("paper {}", hex(&paper)),

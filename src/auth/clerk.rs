@@ -8,7 +8,7 @@ use crate::domain::audit::Actor;
 use crate::domain::role::{Rank, Role};
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
-use crate::http::reply::{self, Reply};
+use crate::http::reply::Reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members::Account;
@@ -127,24 +127,9 @@ pub(crate) fn ended(site: &Site, sessions: Vec<TokenHash>) -> Result<Vec<TokenHa
     Ok(ended)
 }
 
-/// Redirects to the sign-in, which leads back to the requested page, or to the page of the form that was sent. The
-/// sign-in then says that the form was not saved.
+/// Redirects to the sign-in, see [`origin::to_sign_in`].
 pub(crate) fn to_sign_in(call: &Call) -> Reply {
-    let is_lost = !call.reads() && call.path != SIGN_OUT;
-    let page = match call.reads() {
-        true => Some(origin::address(&call.path, &call.query)),
-        false => origin::page_of(call).filter(|_| is_lost),
-    };
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    if is_lost {
-        query.append_pair("lost", "1");
-    }
-    if let Some(page) = page.filter(|page| page != "/desk") {
-        query.append_pair("to", &page);
-    }
-    let query = query.finish();
-    let mark = if query.is_empty() { "" } else { "?" };
-    reply::see_other(&format!("/desk/sign-in{mark}{query}"))
+    origin::to_sign_in(call, "/desk", "/desk/sign-in", SIGN_OUT)
 }
 
 /// The token of the session that the browser holds, in force or not.

@@ -11,12 +11,14 @@ pub(crate) mod idempotency;
 pub(crate) mod kiosk;
 pub mod limits;
 pub(crate) mod origin;
+pub(crate) mod own;
 mod partner;
 pub(crate) mod passcode;
 pub(crate) mod passkey;
 pub mod pin;
 pub(crate) mod refusals;
 pub mod second_factor;
+pub(crate) mod second_step;
 pub mod security_event;
 mod session;
 pub(crate) mod sign_in;
@@ -68,6 +70,8 @@ pub enum Access {
     Kiosk(fn(&Site, &Call, &Kiosk) -> Answer),
     /// A kiosk at which a member is signed in; without one the kiosk shows its first page.
     Guest(fn(&Site, &Call, &Guest) -> Answer),
+    /// A browser in which a member is signed in to the own pages. Other browsers are redirected to the sign-in.
+    Own(fn(&Site, &Call, &Member) -> Answer),
 }
 
 impl Access {
@@ -84,6 +88,7 @@ impl Access {
             Access::Desk(_) => CallerKind::Desk,
             Access::Kiosk(_) => CallerKind::Kiosk,
             Access::Guest(_) => CallerKind::Guest,
+            Access::Own(_) => CallerKind::Own,
         }
     }
 }
@@ -164,6 +169,12 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             let Some(guest) = kiosk::find_guest(site, call, &kiosk)? else { return Ok(kiosk::to_start()) };
             limits::count_request(site, call)?;
             page(site, call, &guest)
+        }
+        Access::Own(page) => {
+            origin::check(site, call)?;
+            let Some(member) = own::find(site, call)? else { return Ok(own::to_sign_in(call)) };
+            limits::count_request(site, call)?;
+            page(site, call, &member)
         }
     }
 }

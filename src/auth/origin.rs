@@ -4,6 +4,7 @@
 use super::cookie;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use std::sync::{Mutex, PoisonError};
@@ -59,6 +60,26 @@ pub(crate) fn page_of(call: &Call) -> Option<String> {
     Some(address(path, &query.join("&")))
 }
 
+/// Redirects to a sign-in, which leads back to the requested page, or to the page of the form that was sent; `home` is where it
+/// leads anyway. The sign-in then says that the form was not saved, unless it was to sign out.
+pub(super) fn to_sign_in(call: &Call, home: &str, sign_in: &str, sign_out: &str) -> Reply {
+    let is_lost = !call.reads() && call.path != sign_out;
+    let page = match call.reads() {
+        true => Some(address(&call.path, &call.query)),
+        false => page_of(call).filter(|_| is_lost),
+    };
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    if is_lost {
+        query.append_pair("lost", "1");
+    }
+    if let Some(page) = page.filter(|page| page != home) {
+        query.append_pair("to", &page);
+    }
+    let query = query.finish();
+    let mark = if query.is_empty() { "" } else { "?" };
+    reply::see_other(&format!("{sign_in}{mark}{query}"))
+}
+
 /// A path with its query; without, where it would be too long.
 pub(crate) fn address(path: &str, query: &str) -> String {
     match query {
@@ -71,7 +92,7 @@ pub(crate) fn address(path: &str, query: &str) -> String {
 /// Refuses a change that did not come from a page of this site. Browsers name the origin of a form in `Origin`, and over
 /// https also in `Sec-Fetch-Site`; text browsers name the page alone, in `Referer`. One of them must be present, and none may
 /// name another origin. A proxy may send another `Host` than the browser's, so the site's `public_url` counts as well. A page
-/// of desk or kiosk that was opened over plain http, at the name of a `public_url` with https, is told that address: its
+/// of desk, kiosk or member that was opened over plain http, at the name of a `public_url` with https, is told that address: its
 /// browser would drop the cookie of a sign-in, which is for https alone, and show the empty form again.
 pub(crate) fn check(site: &Site, call: &Call) -> Result<(), Failure> {
     if call.reads() {
@@ -94,7 +115,7 @@ pub(crate) fn check(site: &Site, call: &Call) -> Result<(), Failure> {
         return Err(Failure::foreign_form().because(why));
     }
     let is_plain = named.is_some_and(|named| named.starts_with("http://")) && !call.secure;
-    let needs_cookie = ["/desk", "/kiosk"].iter().any(|part| call.path.starts_with(part));
+    let needs_cookie = ["/desk", "/kiosk", "/me"].iter().any(|part| call.path.starts_with(part));
     if is_plain && needs_cookie && cookie::is_secure(site, call) {
         let public = site.config.public_url.as_deref().unwrap_or_default();
         let text = Text::new("plain_form").with("url", public);

@@ -58,7 +58,7 @@ pub(crate) enum RequiredCode {
     Passcode(Option<(Channel, String)>),
 }
 
-const CLOCK_SUSPECT: &str = "factor.clock_suspect";
+pub(super) const CLOCK_SUSPECT: &str = "factor.clock_suspect";
 
 /// The result of checking a code.
 #[derive(Debug)]

@@ -117,23 +117,27 @@ pub(crate) fn presented_session(call: &Call) -> Option<TokenHash> {
 fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
     let token = token(call).ok_or_else(Failure::not_signed_in)?;
     let hash = token_hash(token);
-    let now = site.now();
-    let Some(found) = site.store.read(|tx| Ok(sessions::find(tx, &hash, now)?))? else {
-        return Err(match find_booking_token(site, &hash, now)? {
-            Some(_) => Failure::not_allowed().saying(Text::new("not_allowed.booking")),
-            None if is_signature(token) => Failure::not_signed_in().saying(Text::new("not_signed_in.signature")),
-            None => Failure::not_signed_in(),
-        });
-    };
-    if found.banned {
-        return Err(Failure::not_signed_in());
+    if let Some(member) = find_member(site, call, hash)? {
+        return Ok(member);
     }
+    Err(match find_booking_token(site, &hash, site.now())? {
+        Some(_) => Failure::not_allowed().saying(Text::new("not_allowed.booking")),
+        None if is_signature(token) => Failure::not_signed_in().saying(Text::new("not_signed_in.signature")),
+        None => Failure::not_signed_in(),
+    })
+}
+
+/// The member of a session that is in force. A banned member has none.
+pub(super) fn find_member(site: &Site, call: &Call, hash: TokenHash) -> Result<Option<Member>, Failure> {
+    let now = site.now();
+    let found = site.store.read(|tx| Ok(sessions::find(tx, &hash, now)?))?;
+    let Some(found) = found.filter(|found| !found.banned) else { return Ok(None) };
     call.principal.set(PrincipalId::Member(found.member_id));
     if found.is_due_for_touch(now) {
         touch(site, &hash, now);
     }
     let actor = call.actor(found.member_id);
-    Ok(Member { id: found.member_id, role: found.role, session: hash, proven_at: found.proven_at, actor })
+    Ok(Some(Member { id: found.member_id, role: found.role, session: hash, proven_at: found.proven_at, actor }))
 }
 
 /// Whether a token has the form of a partner's signature, which partners take for the credential of the reports too.

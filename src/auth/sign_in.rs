@@ -3,8 +3,9 @@
 use super::device;
 use super::limits;
 use super::limits::proofs::{self, Counters};
+use super::own;
 use super::second_factor::{Proof, SecondFactorPassed};
-use super::session::new_token;
+use super::session::{new_token, token_hash};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::password;
 use crate::domain::unicode::nfc;
@@ -12,8 +13,9 @@ use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
+use crate::store::tables::audit;
 use crate::store::tables::members::{self, Account};
-use crate::store::tables::{audit, sessions};
+use crate::store::tables::sessions::{self, TokenHash};
 use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
 
@@ -194,24 +196,65 @@ pub(crate) fn open_session(
     site: &Site,
     call: &Call,
     tx: &Write,
-    _: SecondFactorPassed,
+    passed: SecondFactorPassed,
     account: &Account,
     renewed: Option<&str>,
 ) -> Result<Option<OpenedSession>, Failure> {
+    match complete(site, call, tx, passed, account, renewed)? {
+        true => Ok(Some(insert_session(call, tx, account)?)),
+        false => Ok(None),
+    }
+}
+
+/// As [`open_session`], for the member's own pages.
+pub(crate) fn open_own_session(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    passed: SecondFactorPassed,
+    account: &Account,
+    renewed: Option<&str>,
+) -> Result<Option<OpenedSession>, Failure> {
+    match complete(site, call, tx, passed, account, renewed)? {
+        true => Ok(Some(insert_own_session(call, tx, account)?)),
+        false => Ok(None),
+    }
+}
+
+/// Completes a sign-in that passed every factor. `false` where the account changed meanwhile or is banned.
+fn complete(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    _: SecondFactorPassed,
+    account: &Account,
+    renewed: Option<&str>,
+) -> Result<bool, Failure> {
     if account.banned || !is_unchanged(tx, account)? {
-        return Ok(None);
+        return Ok(false);
     }
     proofs::clear_after_sign_in(site, call, tx, account)?;
     if let Some(phc) = renewed {
         members::set_password(tx, account.member_id, phc)?;
     }
-    Ok(Some(insert_session(call, tx, account)?))
+    Ok(true)
 }
 
-/// Inserts a session for an account whose owner has proven enough. Sign-ins of staff are audited.
+/// Inserts a session for an account whose owner has proven enough: of the API, and of the desk for its staff.
 pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Result<OpenedSession, Failure> {
+    insert(call, tx, account, token_hash)
+}
+
+/// Inserts a session of the member's own pages for an account whose owner has proven enough.
+pub(crate) fn insert_own_session(call: &Call, tx: &Write, account: &Account) -> Result<OpenedSession, Failure> {
+    insert(call, tx, account, own::hash)
+}
+
+/// Sign-ins of staff are audited.
+fn insert(call: &Call, tx: &Write, account: &Account, hash: fn(&str) -> TokenHash) -> Result<OpenedSession, Failure> {
     call.outcome.set(AuthOutcome::SignedIn);
-    let (token, hash) = new_token();
+    let (token, _) = new_token();
+    let hash = hash(&token);
     let user_agent: String = call.header("user-agent").unwrap_or("").chars().take(USER_AGENT_CHARS_MAX).collect();
     call.issues_token(&hash);
     sessions::insert(tx, &hash, account.member_id, account.role, &user_agent)?;

@@ -87,6 +87,8 @@ pub struct Config {
     pub evening_until_hour: i64,
     /// Minutes that members can book at a kiosk; empty: no bookings there.
     pub kiosk_minutes: Vec<i64>,
+    /// Until how many hours before the flight members cancel a booking themselves.
+    pub cancel_hours: i64,
     /// The currency of the fee: ISO 4217, upper case; `None`: that of the site's country.
     pub fee_currency: Option<String>,
     /// The mail server; `None`: mails wait in the outbox.
@@ -257,6 +259,7 @@ impl Settings {
             minutes_per_quarter_hour: self.whole("tunnel.minutes_per_quarter_hour", 0, 600),
             evening_until_hour: self.whole("tunnel.evening_until_hour", 0, 12),
             kiosk_minutes: self.list("tunnel.kiosk_minutes", flight_minutes),
+            cancel_hours: self.whole("tunnel.cancel_hours", 0, 8_760),
             mail: self.mail(),
             sms: self.sms(),
             calling_codes: self.list("sms.calling_codes", calling_code),

@@ -1,5 +1,6 @@
 //! Documents and pictures: certificates, printed logbooks, the map of progression, photos and QR codes.
 
+pub(crate) mod calendar;
 pub(crate) mod certificate;
 pub(crate) mod fonts;
 pub(crate) mod markup;

@@ -24,7 +24,7 @@ struct File {
     text: &'static str,
 }
 
-const FILES: [File; 14] = [
+const FILES: [File; 16] = [
     File { name: "page.css", kind: "text/css; charset=utf-8", text: PAGE },
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
     File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
@@ -54,6 +54,8 @@ const FILES: [File; 14] = [
     },
     File { name: "join.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/join.js") },
     File { name: "sign.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/sign.js") },
+    File { name: "me.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/me.css") },
+    File { name: "me.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/me.js") },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
 

@@ -34,6 +34,8 @@ pub enum CallerKind {
     Kiosk,
     /// A member who is signed in at a paired kiosk.
     Guest,
+    /// A member's session for the own pages, in a browser.
+    Own,
 }
 
 impl CallerKind {
@@ -51,6 +53,7 @@ impl CallerKind {
             CallerKind::Desk => "desk",
             CallerKind::Kiosk => "kiosk",
             CallerKind::Guest => "guest",
+            CallerKind::Own => "own",
         }
     }
 }
@@ -174,6 +177,7 @@ impl Row {
 
     /// Whether the row is for browsers, which get refusals as pages.
     pub fn is_page(&self) -> bool {
-        matches!(self.caller_kind, CallerKind::Page | CallerKind::Desk | CallerKind::Kiosk | CallerKind::Guest)
+        use CallerKind::{Desk, Guest, Kiosk, Own, Page};
+        matches!(self.caller_kind, Page | Desk | Kiosk | Guest | Own)
     }
 }

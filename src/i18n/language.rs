@@ -50,14 +50,16 @@ macro_rules! texts {
             include_str!(concat!("../../assets/translations/", $language, "/desk_account.json")),
             include_str!(concat!("../../assets/translations/", $language, "/pages.json")),
             include_str!(concat!("../../assets/translations/", $language, "/kiosk.json")),
+            include_str!(concat!("../../assets/translations/", $language, "/me.json")),
             include_str!(concat!("../../assets/translations/", $language, "/waiver.json")),
         ]
     };
 }
 
-/// Italian texts: the kiosk's own part, texts of other parts that a kiosk shows, and texts that members read elsewhere.
-const ITALIAN: [&str; 5] = [
+/// Italian texts: the own parts of the kiosk and of the members' pages, texts of other parts that a kiosk shows, and texts that members read elsewhere.
+const ITALIAN: [&str; 6] = [
     include_str!("../../assets/translations/it/kiosk.json"),
+    include_str!("../../assets/translations/it/me.json"),
     include_str!("../../assets/translations/it/shared.json"),
     include_str!("../../assets/translations/it/member.json"),
     include_str!("../../assets/translations/it/paper.json"),

@@ -1,7 +1,7 @@
 //! The languages of the product, and the choice of one by `accept-language`.
 
-/// A language of the product. All but Italian cover the whole product; Italian covers what members read: the kiosk,
-/// mails, printed documents and the pages that mails link to.
+/// A language of the product. All but Italian cover the whole product; Italian covers what members read: their own pages, the
+/// kiosk, mails, printed documents and the pages that mails link to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
     /// `en`; also the fallback where a language is unknown.

@@ -1,8 +1,8 @@
-//! The rows of the pages: where mails lead, the member's, the desk and the kiosks.
+//! The rows of the pages: where mails lead, the members' own, the desk and the kiosks.
 
-use super::row::{LIST_BODY_BYTES_MAX, PASTED_BYTES_MAX, PICTURE_BYTES_MAX, Route, desk, guest, kiosk, page};
+use super::row::{LIST_BODY_BYTES_MAX, PASTED_BYTES_MAX, PICTURE_BYTES_MAX, Route, desk, guest, kiosk, own, page};
 use super::{GET, POST};
-use crate::web::{self, desk, kiosk};
+use crate::web::{self, desk, kiosk, member};
 use std::iter::successors;
 use std::sync::LazyLock;
 
@@ -33,7 +33,46 @@ pub static PAGES: &[Route] = &[
     page    (POST,   "/sign",                                               web::public::sign::sign),
     page    (POST,   "/sign/child",                                         web::public::sign_child::add),
 
-    // Signing in
+    // A member's own pages
+    page    (GET,    "/me/sign-in",                                         member::sign_in::show_or_pass),
+    page    (POST,   "/me/sign-in",                                         member::sign_in::with_password).hashing(),
+    page    (POST,   "/me/sign-in/passkey",                                 member::sign_in::with_passkey),
+    page    (GET,    "/me/sign-in/code",                                    member::second_step::show_form),
+    page    (POST,   "/me/sign-in/code",                                    member::second_step::verify),
+    own     (POST,   "/me/sign-out",                                        member::sign_in::end),
+    own     (GET,    "/me",                                                 member::home::show_page),
+    own     (POST,   "/me/waiver",                                          member::home::sign_waiver),
+    own     (GET,    "/me/card",                                            member::card::show_page),
+    own     (POST,   "/me/card/code",                                       member::card::make_code),
+    own     (GET,    "/me/logbook",                                         member::logbook::show_list),
+    own     (GET,    "/me/logbook.pdf",                                     member::papers::logbook).drawing(),
+    own     (GET,    "/me/logbook/time",                                    member::flight_time::show_new),
+    own     (POST,   "/me/logbook/time",                                    member::flight_time::add),
+    own     (GET,    "/me/logbook/time/{entry_id}",                         member::flight_time::show_entry),
+    own     (POST,   "/me/logbook/time/{entry_id}",                         member::flight_time::correct),
+    own     (POST,   "/me/logbook/time/{entry_id}/delete",                  member::flight_time::delete),
+    own     (GET,    "/me/logbook/sign-off",                                member::sign_off::show_skills),
+    own     (GET,    "/me/logbook/sign-off/{skill}",                        member::sign_off::show_signers),
+    own     (POST,   "/me/logbook/sign-off/{skill}",                        member::sign_off::request),
+    own     (GET,    "/me/logbook/entries/{entry_id}",                      member::entry::show_entry),
+    own     (POST,   "/me/logbook/entries/{entry_id}",                      member::entry::ask_again),
+    own     (POST,   "/me/logbook/entries/{entry_id}/withdraw",             member::entry::withdraw),
+    own     (GET,    "/me/bookings",                                        member::bookings::show_list),
+    own     (GET,    "/me/bookings/{booking_id}/calendar.ics",              member::bookings::calendar),
+    own     (POST,   "/me/bookings/{booking_id}/cancel",                    member::bookings::cancel),
+    own     (GET,    "/me/account",                                         member::account::show_page),
+    own     (POST,   "/me/account/pin",                                     member::account::renew_pin),
+    own     (POST,   "/me/account/password",                                member::account::change_password).hashing(),
+    own     (POST,   "/me/account/devices",                                 member::account::end_sessions),
+    own     (GET,    "/me/payments",                                        member::payments::list),
+    own     (GET,    "/me/payments/{payment_id}/receipt",                   member::payments::receipt).drawing(),
+    own     (GET,    "/me/notices",                                         member::notices::list),
+    own     (POST,   "/me/notices",                                         member::notices::mark_read),
+    own     (GET,    "/me/papers",                                          member::papers::list),
+    own     (POST,   "/me/papers",                                          member::papers::certificate).drawing(),
+    own     (GET,    "/me/progression.svg",                                 member::papers::progression),
+
+    // Signing in at the desk
     page    (GET,    "/desk/sign-in",                                       desk::sign_in::show_or_pass),
     page    (POST,   "/desk/sign-in",                                       desk::sign_in::with_password).hashing(),
     page    (POST,   "/desk/sign-in/passkey",                               desk::sign_in::with_passkey),

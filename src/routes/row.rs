@@ -94,6 +94,10 @@ pub(super) const fn kiosk(method: Method, path: &'static str, page: fn(&Site, &C
     route(Access::Kiosk(page), method, path).ours().at_root()
 }
 
+pub(super) const fn own(method: Method, path: &'static str, page: fn(&Site, &Call, &Member) -> Answer) -> Route {
+    route(Access::Own(page), method, path).ours().at_root()
+}
+
 pub(super) const fn guest(method: Method, path: &'static str, page: fn(&Site, &Call, &Guest) -> Answer) -> Route {
     route(Access::Guest(page), method, path).ours().at_root()
 }

@@ -4,16 +4,21 @@ use crate::domain::booking::{Standing, membership_in_force};
 use crate::domain::catalogue::names;
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::domain::currency::Currency;
+use crate::domain::local_time::TimeZone;
+use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::Read;
+use crate::store::queries::standing::Flyer;
 use crate::store::queries::{holdings, standing};
 use crate::store::tables::members;
 
 pub(crate) const DAY_SECONDS: i64 = 24 * 3600;
 /// With fewer days left, a currency's badge counts them.
 pub(crate) const SOON_DAYS: i64 = 30;
+/// With less time left, a flyer is told that the currency lapses soon.
+const SOON_SECONDS: i64 = 31 * DAY_SECONDS;
 /// The programmes that can lapse, from the highest down.
 pub(crate) const PROGRAMMES: [(&str, &str); 6] = [
     ("Examiner", "programme.examiner"),
@@ -66,7 +71,7 @@ pub(super) fn member_status(
         if let Some(currency) = flyer.currency.find(cat_group)
             && held.iter().any(|level| level.cat_group == cat_group)
         {
-            badges.push(currency_badge(&language.say(&Text::new(key)), currency, now, language));
+            badges.push(programme_badge(&language.say(&Text::new(key)), currency, now, language));
         }
     }
     let keys: Vec<LevelKey> = held.iter().map(holdings::Holding::key).collect();
@@ -91,7 +96,7 @@ fn membership(account: &Standing, yearly_fee_cents: i64, now: i64, language: Lan
     badges
 }
 
-fn currency_badge(programme: &str, currency: Currency, now: i64, language: Language) -> Badge {
+fn programme_badge(programme: &str, currency: Currency, now: i64, language: Language) -> Badge {
     let left = currency.renewal.map_or(0, |renewal| (renewal - now).div_euclid(DAY_SECONDS));
     let (tone, key) = match (currency.current, left) {
         (true, left) if left >= SOON_DAYS => ("good", "desk.mark_current"),
@@ -101,8 +106,24 @@ fn currency_badge(programme: &str, currency: Currency, now: i64, language: Langu
     Badge::new(tone, language.say(&Text::new(key).with("programme", programme).with("days", left)))
 }
 
+/// A flyer's currency in a sentence for the flyer: until when, or since when not.
+pub(super) fn currency_badge(flyer: &Flyer, zone: &TimeZone, language: Language, now: i64) -> Badge {
+    let currency = flyer.currency.flyer;
+    let badge = |tone, key, day: Option<i64>| {
+        let day = day.map(|at| when::day(language, zone, at)).unwrap_or_default();
+        Badge::new(tone, language.say(&Text::new(key).with("day", day)))
+    };
+    match currency.renewal {
+        _ if !flyer.holds_flyer_1 => badge("plain", "kiosk.beginner", None),
+        Some(ends) if currency.current && ends - now < SOON_SECONDS => badge("soon", "kiosk.current_until", Some(ends)),
+        Some(ends) if currency.current => badge("good", "kiosk.current_until", Some(ends)),
+        None => badge("bad", "kiosk.not_current", None),
+        ended => badge("bad", "kiosk.lapsed", ended),
+    }
+}
+
 /// The name of the highest flyer level that is held; of two tracks the first in the catalogue.
-fn level_name(catalogue: &Catalogue, held: &[LevelKey], language: Language) -> String {
+pub(super) fn level_name(catalogue: &Catalogue, held: &[LevelKey], language: Language) -> String {
     let flown = held.iter().filter(|level| level.cat_group == "Flyer");
     let best = flown.max_by_key(|level| level.cat_id.parse::<u32>().unwrap_or(0));
     let level = best.and_then(|key| catalogue.find_level(*key));

@@ -1,4 +1,4 @@
-//! The pages of the desk, the kiosk and the public site, one file a page. Templates are in `assets/templates/` and compiled
+//! The pages of the desk, the kiosk, the members and the public site, one file a page. Templates are in `assets/templates/` and compiled
 //! into the binary; the template engine escapes every value.
 
 mod badge;
@@ -9,13 +9,16 @@ mod form;
 mod form_state;
 mod frame;
 pub(crate) mod kiosk;
+pub(crate) mod member;
 pub(crate) mod public;
 mod upload;
 mod waiver_form;
+mod years;
 
 pub(crate) use form::{Form, form, form_pairs, read_form};
 pub(crate) use frame::Frame;
 
+use crate::auth::own;
 use crate::domain::unicode::as_meant;
 use crate::http::Answer;
 use crate::http::accept::prefers_page;
@@ -37,9 +40,9 @@ pub(crate) fn asset(_: &Site, call: &Call) -> Answer {
     assets::get(call)
 }
 
-/// `GET /`: redirects to the desk.
+/// `GET /`: redirects to the member's own pages, whose sign-in has a link to the desk.
 pub(crate) fn home(_: &Site, _: &Call) -> Answer {
-    Ok(reply::see_other("/desk"))
+    Ok(reply::see_other(own::HOME))
 }
 
 /// `GET` of an address that only takes a form: redirects to the page with the form, about the same objects.
@@ -76,6 +79,7 @@ pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
             Some(public::refusal)
         }
         "/" => Some(refusal),
+        _ if below("/me") => Some(member::refusal),
         _ if below("/desk") => Some(refusal),
         _ => None,
     }
@@ -194,6 +198,18 @@ pub(crate) fn render(page: &impl Template) -> String {
     write_scope::forbid("a page");
     // Writing to memory fails only where a value's own `Display` does, and none of ours does.
     page.render().unwrap_or_default()
+}
+
+/// `to` where that is a page at or below `home`, but none of its sign-in; else `home`.
+fn target_below(home: &str, to: &str) -> String {
+    let (path, query) = to.split_once('?').unwrap_or((to, ""));
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-_.".contains(&b);
+    let value = |b: u8| b.is_ascii_alphanumeric() || b"-_.~=&%+:,".contains(&b);
+    let below = path.strip_prefix(home).is_some_and(|rest| {
+        rest.is_empty() || (rest.starts_with('/') && !rest.starts_with("/sign-in") && !rest.starts_with("/sign-out"))
+    });
+    let ours = below && path.bytes().all(plain) && query.bytes().all(value);
+    if ours { to.to_owned() } else { home.to_owned() }
 }
 
 /// A random idempotency number for a form, from 1 to 2³²: a form that is sent twice is applied once.

@@ -3,6 +3,7 @@
 
 use crate::desk::{Clerk, day, demo, kiosk, table};
 use crate::harness::{Caller, PASSWORD, Reply, Request, Site, Wire};
+use crate::member::own_pages;
 use crate::world::World;
 use http::Method;
 use std::time::{Duration, Instant};
@@ -97,6 +98,7 @@ fn after_a_crowd_on_any_page_the_server_is_ready() {
     day(&site);
     let (clerk, kiosk) = (Clerk::at(&site, &site.admin()), kiosk::paired(&site));
     let (guest, jane) = (kiosk::paired(&site), site.flyer("jill"));
+    let own = own_pages(&site, &jane);
     kiosk::enter(&site, &guest, &jane);
     // A sign-in that has passed the password and awaits a code.
     let waits = Clerk::outside(&site);
@@ -104,14 +106,17 @@ fn after_a_crowd_on_any_page_the_server_is_ready() {
     waits.post("/desk/sign-in", &[("username", &protected.member.name), ("password", PASSWORD)]);
     let origin = format!("http://{}", site.address());
     let mut crowd = Crowd::before(&site);
-    // The sign-out row comes last, because it ends the session that the others need.
-    let (out, in_order): (Vec<&Route>, Vec<&Route>) =
-        PAGES.iter().filter(|page| !page.live).partition(|page| page.path == "/desk/sign-out");
+    // The rows that sign out come last, because they end the sessions that the others need.
+    let (out, in_order): (Vec<&Route>, Vec<&Route>) = PAGES
+        .iter()
+        .filter(|page| !page.live)
+        .partition(|page| ["/desk/sign-out", "/me/sign-out"].contains(&page.path));
     for page in in_order.into_iter().chain(out) {
         let known = match page.caller() {
             "desk" => &clerk,
             "kiosk" => &kiosk,
             "guest" => &guest,
+            "own" => &own,
             _ => &waits,
         };
         let sent = |line: &str, fields: &str| {

@@ -29,6 +29,7 @@ mod limits;
 mod lists;
 mod logbook;
 mod malformed;
+mod member;
 mod names;
 mod notifications;
 mod outbox;

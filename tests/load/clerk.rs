@@ -96,6 +96,13 @@ impl Clerk {
         Clerk::with_password(address, "admin", "/desk/sign-in/code")
     }
 
+    /// A member of the demo, signed in to the own pages.
+    pub fn own_pages(address: SocketAddr, username: &str) -> Result<Clerk, String> {
+        let mut clerk = Clerk::outside(address);
+        let led = clerk.post("/me/sign-in", &[("username", username), ("password", PASSWORD)])?.location;
+        if led == "/me" { Ok(clerk) } else { Err(format!("{username} was led to {led}, not to /me")) }
+    }
+
     fn with_password(address: SocketAddr, username: &str, next: &str) -> Result<Clerk, String> {
         let mut clerk = Clerk::outside(address);
         let led = clerk.post("/desk/sign-in", &[("username", username), ("password", PASSWORD)])?.location;

@@ -39,7 +39,14 @@ const SETTINGS: [(&str, &str); 3] = [
     ("TUNNELDESK_WAIVER_REQUIRED", "true"),
 ];
 /// Pages of a text, a picture, a link or a family that this site does not have.
-const NOT_MADE: [&str; 10] = [
+const NOT_MADE: [&str; 17] = [
+    "/me/bookings/{booking_id}/calendar.ics",
+    "/me/payments/{payment_id}/receipt",
+    "/me/sign-in/code",
+    "/me/logbook.pdf",
+    "/me/logbook/time/{entry_id}",
+    "/me/logbook/entries/{entry_id}",
+    "/me/logbook/sign-off/{skill}",
     "/sign",
     "/desk/members/{member_id}/waiver.pdf",
     "/desk/texts/edit",
@@ -69,6 +76,8 @@ enum By {
     SettingUp,
     Coming,
     Clerk,
+    /// A member on the own pages.
+    Owner,
     /// A kiosk without a signed-in member.
     Kiosk,
     Guest,
@@ -191,6 +200,7 @@ impl Askers {
                 self.kiosk.post("/kiosk/leave", &[])?;
                 Ok(self.kiosk.clone())
             }
+            By::Owner => Clerk::own_pages(self.address, "jane"),
             By::Guest => {
                 self.kiosk.enter(self.member_id, &self.pin)?;
                 Ok(self.kiosk.clone())
@@ -347,6 +357,7 @@ fn who(caller: &str, path: &str) -> By {
         ("desk", _) => By::Clerk,
         ("kiosk", _) | (_, "/kiosk") => By::Kiosk,
         ("guest", _) => By::Guest,
+        ("own", _) => By::Owner,
         (_, "/desk/sign-in/change") => By::Clerk,
         (_, "/desk/sign-in/setup") => By::SettingUp,
         (_, "/desk/sign-in/code") => By::Coming,

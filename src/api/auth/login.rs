@@ -4,8 +4,8 @@ use crate::app::{self, Change, RankedActor};
 use crate::auth::challenge::{self, Intent};
 use crate::auth::device;
 use crate::auth::limits;
-use crate::auth::limits::proofs;
 use crate::auth::second_factor::{self, FactorMethod, RequiredCode, Requirement, SecondFactorPassed};
+use crate::auth::second_step::{self, CodeKind};
 use crate::auth::sign_in::{self, OpenedSession, PasswordProof};
 use crate::http::Answer;
 use crate::http::answer::{Int, Sometimes};
@@ -89,15 +89,6 @@ pub(super) enum SignInOutcome {
         network: String,
     },
     Refused(TextKey),
-}
-
-/// The code of a second step.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) enum CodeKind {
-    /// Of the authenticator app.
-    Authenticator,
-    /// A passcode that was sent.
-    Passcode,
 }
 
 const NOTHING: i64 = 0;
@@ -225,18 +216,8 @@ fn require_code(
     due: &RequiredCode,
     kind: SignInKind,
 ) -> Result<SignInOutcome, Failure> {
-    call.outcome.set(AuthOutcome::SecondFactorDue);
-    proofs::count_second_step(cx.site, call, cx.tx, account)?;
-    let (code, message) = match (due, kind) {
-        (RequiredCode::Totp, _) if cx.site.clock.is_suspect() => (CodeKind::Authenticator, "factor.clock_suspect"),
-        (RequiredCode::Totp, _) => (CodeKind::Authenticator, "factor.totp_due"),
-        (RequiredCode::Passcode(None), _) => (CodeKind::Passcode, "factor.unreachable"),
-        (RequiredCode::Passcode(Some(_)), SignInKind::Silent) => (CodeKind::Passcode, "factor.passcode_due"),
-        (RequiredCode::Passcode(Some(to)), SignInKind::Interactive(_) | SignInKind::Social) => {
-            let sent = second_factor::send_within_limit(cx.site, call, cx.tx, account.member_id, to)?;
-            (CodeKind::Passcode, if sent { "passcode.sent" } else { "factor.passcodes_used_up" })
-        }
-    };
+    let sends = !matches!(kind, SignInKind::Silent);
+    let (code, message) = second_step::require(cx.site, call, cx.tx, account, due, sends)?;
     let step_token = match kind {
         SignInKind::Social => Some(challenge::begin(call, cx.tx, account.member_id, Intent::Api)?),
         SignInKind::Interactive(_) | SignInKind::Silent => None,

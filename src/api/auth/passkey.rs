@@ -36,7 +36,7 @@ crate::body! {
         /// Ours, with `sign_paper`: the document that the response signs, as the site's own page writes it.
         paper: Option<Line<PAPER_CHARS_MAX>>,
         /// Ours, without a session: the only purpose of the response. `sign_in` (the default) is for `bio-web-verify`; `desk`,
-        /// `kiosk`, `sign_entry` and `sign_paper` are for the site's own pages.
+        /// `kiosk`, `own`, `sign_entry` and `sign_paper` are for the site's own pages.
         purpose: Option<Name<Purpose>>,
         /// Ours, without a session: the options name no passkeys, and any passkey that the authenticator has for this site may
         /// answer, so that nobody types a `username`. Ignored with `sign_entry` and `sign_paper`, whose signer is named.
@@ -58,6 +58,7 @@ pub(crate) enum Purpose {
     SignIn,
     Desk,
     Kiosk,
+    Own,
     SignEntry,
     SignDocument,
 }
@@ -67,6 +68,7 @@ impl Named for Purpose {
         ("sign_in", Purpose::SignIn),
         ("desk", Purpose::Desk),
         ("kiosk", Purpose::Kiosk),
+        ("own", Purpose::Own),
         ("sign_entry", Purpose::SignEntry),
         ("sign_paper", Purpose::SignDocument),
     ];
@@ -134,6 +136,7 @@ fn to_sign_in(site: &Site, call: &Call, mut fields: Fields) -> Result<Value, Fai
     let intent = match (purpose, entry_id) {
         (Some(Purpose::Desk), _) => Intent::Desk,
         (Some(Purpose::Kiosk), _) => Intent::Kiosk,
+        (Some(Purpose::Own), _) => Intent::Own,
         (Some(Purpose::SignEntry), Some(entry_id)) => Intent::SignEntry(entry_id),
         (Some(Purpose::SignDocument), _) => Intent::SignDocument(signer::document_digest(&paper.unwrap_or_default())),
         (Some(Purpose::SignIn | Purpose::SignEntry) | None, _) => Intent::SignIn,

@@ -16,6 +16,7 @@ use crate::domain::booking::{self, Booking, Denial};
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
+use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
 use crate::store::tables::{members, partners, refused_check_ins, tunnels};
@@ -248,6 +249,35 @@ pub(crate) fn move_to(
 /// member is checked in, or where the booking has changed since `seen`. Audited; the member is notified.
 pub(crate) fn cancel(cx: &Change, booking_id: i64, seen: &Seen) -> Result<Outcome, Failure> {
     end(cx, booking_id, Ending::Cancelled, seen)
+}
+
+/// Until when the member of a booking may cancel it; `None`: it is no booking that the member may cancel.
+pub(crate) fn cancelled_until(site: &Site, known: &BookingRow) -> Option<i64> {
+    let is_open = known.ending.is_none() && known.arrived_at.is_none() && known.booking.tunnel_id == site.tunnel_id;
+    is_open.then(|| known.booking.flight_date - site.config.cancel_hours * 3_600)
+}
+
+/// Cancels the actor's own booking, or that of a child for whom the actor acts, as [`cancel`]. 404 for every other booking; 409
+/// later than [`cancelled_until`].
+pub(crate) fn cancel_own(cx: &Change, booking_id: i64, seen: &Seen) -> Result<Outcome, Failure> {
+    let known = find(cx, booking_id)?;
+    let member_id = cx.member_id().ok_or_else(Failure::not_found)?;
+    if member_id != known.member_id && !family::acts_for(cx.site, cx.tx, member_id, known.member_id)? {
+        return Err(Failure::not_found());
+    }
+    if known.ending == Some(Ending::Cancelled) {
+        return Ok(Outcome::Unchanged);
+    }
+    check_in_force(cx, &known)?;
+    if known.arrived_at.is_some() {
+        return Err(Failure::booking_state().saying(Text::new("me.cancel_arrived")));
+    }
+    if cancelled_until(cx.site, &known).is_none_or(|until| cx.now() > until) {
+        let text = Text::new("me.cancel_late").with_count("hours", cx.site.config.cancel_hours);
+        return Err(Failure::booking_state().saying(text));
+    }
+    check_seen(cx, &known, seen)?;
+    steps::take(cx, &known, Step::End(Ending::Cancelled))
 }
 
 /// Marks a booking whose time has begun as a no-show. Staff only. The flight time that the booking entered is removed.

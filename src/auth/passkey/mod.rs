@@ -48,6 +48,8 @@ pub(crate) enum Intent {
     SignIn,
     /// A session of the desk.
     Desk,
+    /// A session of the member's own pages.
+    Own,
     /// A sign-in at a kiosk.
     Kiosk,
     /// The signature under the entry with this number.

@@ -160,7 +160,7 @@ pub(crate) fn may_fly(state: &State) -> Result<(), Reason> {
     if signed.version < demand.version_min {
         return Err(Reason::OldVersion);
     }
-    if demand.valid_days > 0 && state.at > state.zone.end_of_day(signed.signed_at, demand.valid_days) {
+    if ends_at(&demand, &signed, state.zone).is_some_and(|end| state.at > end) {
         return Err(Reason::Expired);
     }
     let noon_utc = state.zone.noon_utc(state.at);
@@ -173,6 +173,11 @@ pub(crate) fn may_fly(state: &State) -> Result<(), Reason> {
         return Err(Reason::Undecided);
     }
     Ok(())
+}
+
+/// The last second at which a signature holds; `None` where the site demands no other one after some time.
+pub(crate) fn ends_at(demand: &Demand, signed: &Signed, zone: &TimeZone) -> Option<i64> {
+    (demand.valid_days > 0).then(|| zone.end_of_day(signed.signed_at, demand.valid_days))
 }
 
 /// Whether a flyer needs a guardian on a day. `dob` and `noon_utc` as in [`age::on`].

@@ -70,6 +70,14 @@ pub(crate) fn counts(tx: &Read, member_id: i64) -> Result<(i64, i64)> {
     tx.get(sql, [member_id])
 }
 
+/// Marks the unread notices of the member up to a number as read.
+pub(crate) fn set_read_up_to(tx: &Write, member_id: i64, last: i64) -> Result<usize> {
+    let sql = sql!(
+        "UPDATE notices SET read_at = :now WHERE member_id = :member_id AND read_at IS NULL AND notification_id <= :last"
+    );
+    tx.run(sql, named_params! {":now": tx.now(), ":member_id": member_id, ":last": last})
+}
+
 /// Marks a notice of the member as read; a second time changes nothing. Returns whether there is such a notice.
 pub(crate) fn set_read(tx: &Write, member_id: i64, notification_id: i64) -> Result<bool> {
     let sql = sql!(

@@ -203,14 +203,7 @@ pub(crate) fn end(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `to` where that is a page of the desk, else the desk's first page: the sign-in redirects to no other site.
 pub(crate) fn safe_target(to: &str) -> String {
-    let (path, query) = to.split_once('?').unwrap_or((to, ""));
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-_.".contains(&b);
-    let value = |b: u8| b.is_ascii_alphanumeric() || b"-_.~=&%+:,".contains(&b);
-    let ours = (path == HOME || path.starts_with("/desk/"))
-        && path.bytes().all(plain)
-        && query.bytes().all(value)
-        && !path.starts_with("/desk/sign-");
-    if ours { to.to_owned() } else { HOME.to_owned() }
+    crate::web::target_below(HOME, to)
 }
 
 #[cfg(test)]

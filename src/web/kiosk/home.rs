@@ -19,14 +19,13 @@ use crate::store::queries::standing::{self, Flyer};
 use crate::store::tables::bookings::{self, Own};
 use crate::store::tables::media;
 use crate::store::tables::members::{self, Secrets};
+use crate::web::badge::{Badge, currency_badge};
 use crate::web::{client_error_text, form_status, initials, path_id, query_text};
 use askama::Template;
 use http::StatusCode;
 
 /// How far ahead the next flight is searched for.
 const AHEAD_SECONDS: i64 = 400 * 86_400;
-/// A currency with less time left is shown as lapsing soon.
-const SOON_SECONDS: i64 = 31 * 86_400;
 /// Values of `done` in the query, with the keys of their messages.
 const DONE: [(&str, &str); 7] = [
     ("arrived", "kiosk.done_arrived"),
@@ -45,7 +44,7 @@ struct Page {
     greeting: String,
     has_photo: bool,
     initials: String,
-    currency: CurrencyText,
+    currency: Badge,
     flown_today: String,
     flown: String,
     next_flight: Option<String>,
@@ -60,12 +59,6 @@ struct Page {
     reads_brief: bool,
     /// Whether the kiosk takes bookings.
     books: bool,
-}
-
-/// The currency of the member, as a coloured text.
-struct CurrencyText {
-    tone: &'static str,
-    text: String,
 }
 
 /// A booking of today.
@@ -98,7 +91,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
         greeting: language.say(&Text::new("kiosk.hello").with("name", &name)),
         initials: initials(&name),
         has_photo: own.has_photo,
-        currency: currency_text(&own.flyer, &zone, language, site.now()),
+        currency: currency_badge(&own.flyer, &zone, language, site.now()),
         flown_today: language.say(&Text::new("kiosk.flown_today").with_count("minutes", own.flown_today)),
         flown: language.say(&Text::new("kiosk.flown").with("time", minutes::show(own.flown))),
         next_flight: own.next.map(|next| {
@@ -156,21 +149,6 @@ fn read(site: &Site, tx: &Read, member_id: i64, (arrivals, day): &(Day, Day)) ->
         reads_brief: brief::is_due(site, tx, member_id)?,
         flyer,
     })
-}
-
-fn currency_text(flyer: &Flyer, zone: &TimeZone, language: Language, now: i64) -> CurrencyText {
-    let currency = flyer.currency.flyer;
-    let text = |tone, key, day: Option<i64>| {
-        let day = day.map(|at| when::day(language, zone, at)).unwrap_or_default();
-        CurrencyText { tone, text: language.say(&Text::new(key).with("day", day)) }
-    };
-    match currency.renewal {
-        _ if !flyer.holds_flyer_1 => text("plain", "kiosk.beginner", None),
-        Some(ends) if currency.current && ends - now < SOON_SECONDS => text("soon", "kiosk.current_until", Some(ends)),
-        Some(ends) if currency.current => text("good", "kiosk.current_until", Some(ends)),
-        None => text("bad", "kiosk.not_current", None),
-        ended => text("bad", "kiosk.lapsed", ended),
-    }
 }
 
 fn booked(ticket: String, one: Own, zone: &TimeZone, language: Language) -> Booked {

@@ -1,23 +1,29 @@
 //! Claiming an account with a mailed or printed code: one that the desk made, or an invitation of a colleague. The owner chooses
 //! a username and a password.
 
-use super::{Frame, message_page, show};
+use super::{Frame, Next, OWN_PAGES, message_page, show};
+use crate::app::own_sign_in::{self, Entry};
 use crate::app::{claims, invitations, recovery};
+use crate::auth::own;
 use crate::domain::{password, username};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
+use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::invitations::Invitation;
 use crate::store::tables::members::{self, Profile};
+use crate::web::member::sign_in::with_session;
 use crate::web::{form_status, query_text, read_form, refused_form};
 use askama::Template;
 use http::StatusCode;
 
 const CODE_CHARS_MAX: usize = 64;
 const TITLE: &str = "claim.title";
+/// Where a colleague goes on: the second factor is set up at the first sign-in there.
+const DESK: Next = Next { path: "/desk", key: "me.to_desk_sign_in" };
 
 #[derive(Template)]
 #[template(path = "public/claim.html", config = "assets/templates/askama.toml")]
@@ -59,6 +65,11 @@ impl Opens {
             Opens::Account(profile) => profile.username.clone(),
             Opens::Invitation(one) => username::derived(&one.name),
         }
+    }
+
+    /// Whether the account is one of the staff, who sign in at the desk.
+    fn is_for_desk(&self) -> bool {
+        matches!(self, Opens::Invitation(one) if one.role.is_above_member())
     }
 
     /// Judges a password for the account.
@@ -120,9 +131,24 @@ pub(crate) fn claim(site: &Site, call: &Call) -> Answer {
         Opens::Invitation(_) => invitations::accept(site, call, &code, &chosen, &hash),
     };
     match taken {
-        Ok(true) => message_page(site, call, TITLE, "good", "claim.done"),
+        Ok(true) if opens.is_for_desk() => message_page(site, call, TITLE, "good", "claim.done", Some(DESK)),
+        Ok(true) => enter(site, call, &chosen, &secret),
         Ok(false) => page(site, call, code, None, Some(call.say("claim.not_good"))),
         Err(failure) if failure.status() == StatusCode::CONFLICT => again(call.language().say(failure.text())),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Signs the new owner in to the own pages, as anybody with that password; where that is refused, the sign-in says why.
+fn enter(site: &Site, call: &Call, username: &str, secret: &str) -> Answer {
+    match own_sign_in::with_password(site, call, username, secret) {
+        Ok(Entry::SignedIn(opened)) => {
+            Ok(with_session(site, call, reply::see_other(&format!("{}?done=claimed", own::HOME)), &opened))
+        }
+        Ok(_) => message_page(site, call, TITLE, "good", "claim.done", Some(OWN_PAGES)),
+        Err(failure) if failure.status().is_client_error() => {
+            message_page(site, call, TITLE, "good", "claim.done", Some(OWN_PAGES))
+        }
         Err(failure) => Err(failure),
     }
 }

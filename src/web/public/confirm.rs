@@ -1,6 +1,6 @@
 //! Confirmation of an e-mail address by a mailed link.
 
-use super::{Frame, message_page, read_token, show};
+use super::{Frame, OWN_PAGES, message_page, read_token, show};
 use crate::auth::confirmation::{self, Confirmed};
 use crate::auth::limits;
 use crate::http::Answer;
@@ -24,7 +24,7 @@ struct Page {
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     match read_token(Form(call.query())) {
         Ok(token) => page(site, call, token, false),
-        Err(_) => message_page(site, call, TITLE, "bad", "confirm.incomplete"),
+        Err(_) => message_page(site, call, TITLE, "bad", "confirm.incomplete", None),
     }
 }
 
@@ -38,8 +38,8 @@ pub(crate) fn confirm(site: &Site, call: &Call) -> Answer {
     confirmation::check_rate(site, call)?;
     let token = read_token(form(call)?)?;
     match site.store.write(site.now(), |tx| confirmation::confirm(site, call, tx, &token))? {
-        Confirmed::Now => message_page(site, call, TITLE, "good", "done.email_confirmed"),
-        Confirmed::Before => message_page(site, call, TITLE, "good", "confirmation.before"),
+        Confirmed::Now => message_page(site, call, TITLE, "good", "done.email_confirmed", Some(OWN_PAGES)),
+        Confirmed::Before => message_page(site, call, TITLE, "good", "confirmation.before", Some(OWN_PAGES)),
         Confirmed::Invalid => page(site, call, token, true),
     }
 }
@@ -50,5 +50,5 @@ pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
     let token = read_token(form(call)?)?;
     limits::MESSAGE_REQUESTS.take(site, call.network())?;
     site.store.write(site.now(), |tx| confirmation::resend(site, tx, &token, call.language()))?;
-    message_page(site, call, TITLE, "good", "confirmation.sent")
+    message_page(site, call, TITLE, "good", "confirmation.sent", None)
 }

@@ -1,16 +1,20 @@
 //! Signing up on a phone: the target of the QR codes at the kiosk and on the entrance card.
 
 use super::{Frame, show};
+use crate::app::own_sign_in::{self, Entry};
 use crate::app::signup::{self, SignupPlace};
 use crate::app::waivers::links;
 use crate::app::{self, flights};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::reply::Reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
+use crate::store::tables::members;
 use crate::store::tables::outbox::Channel;
 use crate::web::form_state::{self, FormState};
+use crate::web::member::sign_in::with_session;
 use crate::web::{form_pairs, form_status, query_text};
 use askama::Template;
 use http::StatusCode;
@@ -84,8 +88,21 @@ pub(crate) fn enter(site: &Site, call: &Call) -> Answer {
                 mails: site.delivers(Channel::Email),
                 pin: joined.pin,
             };
-            Ok(show(StatusCode::OK, language, &page))
+            with_own_session(site, call, &typed, joined.member_id, show(StatusCode::OK, language, &page))
         }
         Err(failure) => FormState::refused(typed, failure, call, language, |form| page(site, language, form)),
+    }
+}
+
+/// The page of a new member, who is signed in to the own pages from now on, as anybody with that password. Where that is refused,
+/// the page leads to the sign-in.
+fn with_own_session(site: &Site, call: &Call, typed: &[(String, String)], member_id: i64, page: Reply) -> Answer {
+    let account = site.store.read(|tx| Ok(members::find_account_by_id(tx, member_id)?))?;
+    let Some(account) = account else { return Ok(page) };
+    match own_sign_in::with_password(site, call, &account.username, form_state::value(typed, "password")) {
+        Ok(Entry::SignedIn(opened)) => Ok(with_session(site, call, page, &opened)),
+        Ok(_) => Ok(page),
+        Err(failure) if failure.status().is_client_error() => Ok(page),
+        Err(failure) => Err(failure),
     }
 }

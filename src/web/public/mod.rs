@@ -13,6 +13,7 @@ pub(crate) mod undo;
 pub(crate) mod verify;
 
 use super::{Form, Frame, failure_text, mistakes, refused, show};
+use crate::auth::own;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
@@ -33,7 +34,18 @@ struct MessagePage {
     tone: &'static str,
     message: String,
     problems: Vec<String>,
+    /// Where it leads: the path, and the text of the link.
+    next: Option<(&'static str, String)>,
 }
+
+/// Where a message leads: the path, and the key of the text.
+struct Next {
+    path: &'static str,
+    key: &'static str,
+}
+
+/// To the member's own pages, or to their sign-in.
+const OWN_PAGES: Next = Next { path: own::HOME, key: "me.open" };
 
 fn message_page(
     site: &Site,
@@ -41,11 +53,13 @@ fn message_page(
     title: &'static str,
     tone: &'static str,
     message: &'static str,
+    next: Option<Next>,
 ) -> Result<Reply, Failure> {
     let frame = Frame::outside(site, call)?;
     let status = if tone == "bad" { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let (title, message) = (call.say(title), call.say(message));
-    Ok(show(status, call.language(), &MessagePage { frame, title, tone, message, problems: Vec::new() }))
+    let next = next.map(|next| (next.path, call.say(next.key)));
+    Ok(show(status, call.language(), &MessagePage { frame, title, tone, message, problems: Vec::new(), next }))
 }
 
 /// Reads the token of a mailed link, from the query of its page or from the form there.
@@ -58,5 +72,5 @@ pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Repl
     let language = frame.language();
     let problems = mistakes(failure, language);
     let (title, message) = (frame.say("desk.refused"), failure_text(failure, language));
-    refused(failure, language, request_id, &MessagePage { frame, title, tone: "bad", message, problems })
+    refused(failure, language, request_id, &MessagePage { frame, title, tone: "bad", message, problems, next: None })
 }

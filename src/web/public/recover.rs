@@ -1,7 +1,7 @@
 //! Password recovery: a code is sent, then typed together with the answers to the questions and the new password. The pages are
 //! the same for unknown usernames, so that they do not reveal whether an account exists.
 
-use super::{Frame, message_page, show};
+use super::{Frame, OWN_PAGES, message_page, show};
 use crate::app::recovery::{self, Outcome, Recovery};
 use crate::domain::questions;
 use crate::http::Answer;
@@ -67,7 +67,7 @@ pub(crate) fn set(site: &Site, call: &Call) -> Answer {
         return refused_form(failure, call, again);
     }
     match recovery::carry_out(site, call, &request) {
-        Ok(Outcome::Done) => message_page(site, call, "recover.title", "good", "recovery.done"),
+        Ok(Outcome::Done) => message_page(site, call, "recover.title", "good", "recovery.done", Some(OWN_PAGES)),
         Ok(Outcome::Sent | Outcome::Wrong) => again(call.say("recovery.wrong")),
         Err(failure) => refused_form(failure, call, again),
     }

@@ -24,7 +24,7 @@ struct Page {
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     match read_token(Form(call.query())) {
         Ok(token) => page(site, call, token, false),
-        Err(_) => message_page(site, call, TITLE, "bad", "confirm.incomplete"),
+        Err(_) => message_page(site, call, TITLE, "bad", "confirm.incomplete", None),
     }
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn undo(site: &Site, call: &Call) -> Answer {
     };
     match undone {
         Undone::Now => page(site, call, token, true),
-        Undone::Invalid => message_page(site, call, TITLE, "bad", "undo.not"),
-        Undone::AddressTaken => message_page(site, call, TITLE, "bad", "undo.taken"),
+        Undone::Invalid => message_page(site, call, TITLE, "bad", "undo.not", None),
+        Undone::AddressTaken => message_page(site, call, TITLE, "bad", "undo.taken", None),
     }
 }

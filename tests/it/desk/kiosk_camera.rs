@@ -79,7 +79,7 @@ fn a_member_signs_in_with_a_code_before_the_camera() {
     browser.go(&format!("{}/kiosk/scan", site.origin()));
     look(&browser);
     browser.wait("return !!document.getElementById('problem')");
-    assert!(browser.text().contains("Make a new one in the app"), "{}", browser.text());
+    assert!(browser.text().contains("Make a new one on your own pages"), "{}", browser.text());
     let broken: Vec<String> = browser
         .complaints()
         .into_iter()

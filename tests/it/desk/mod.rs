@@ -31,7 +31,7 @@ mod members;
 mod messages;
 mod names;
 mod new_member;
-mod pages;
+pub mod pages;
 mod partners;
 mod record;
 mod reports;

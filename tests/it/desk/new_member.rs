@@ -154,7 +154,8 @@ fn the_link_in_the_mail_gives_the_account_to_its_owner_once() {
     let take =
         || ada_outside.post("/claim", &[("code", &code.to_uppercase()), ("username", "ada"), ("password", SECRET)]);
     let reply = take();
-    assert!(reply.status == 200 && reply.page().contains("The account is yours"), "{reply}");
+    assert_eq!((reply.status, reply.header("location")), (303, Some("/me?done=claimed")), "{reply}");
+    assert!(ada_outside.get("/me?done=claimed").page().contains("Your account is ready"), "the owner is signed in");
     let signed_in = site.stranger().post("/auth/login", json!({ "username": "ada", "password": SECRET })).ok().json();
     assert_eq!(
         (&signed_in["status"], &signed_in["member_id"], &signed_in["confirmationPending"]),

@@ -2,6 +2,7 @@
 
 use super::{Clerk, demo};
 use crate::harness::{Reply, Site};
+use crate::member::own_pages;
 use http::Method;
 use tunneldesk::routes::{PAGES, ROUTES};
 
@@ -32,6 +33,8 @@ fn page_routes_are_outside_the_api_and_have_their_own_access() {
         assert!([Method::GET, Method::POST].contains(&page.method), "forms know no other method: {}", page.path);
         let inside = page.path == "/desk" || page.path.starts_with("/desk/");
         assert!(page.caller() == "desk" || !inside || page.path.starts_with("/desk/sign-in"), "{} is open", page.path);
+        let own = page.path == "/me" || page.path.starts_with("/me/");
+        assert!((page.caller() == "own") == (own && !page.path.starts_with("/me/sign-in")), "{} is open", page.path);
     }
     assert!(ROUTES.iter().all(|row| !row.is_page()));
 }
@@ -86,7 +89,7 @@ fn only_a_kiosk_and_its_guest_see_pages_of_the_kiosk() {
 fn form_addresses() -> Vec<&'static str> {
     let has_page = |path: &str| PAGES.iter().any(|one| one.method == Method::GET && one.path == path);
     let forms = PAGES.iter().filter(|one| one.method == Method::POST && !has_page(one.path)).map(|one| one.path);
-    forms.filter(|path| path.starts_with("/desk") || path.starts_with("/kiosk")).collect()
+    forms.filter(|path| ["/desk", "/kiosk", "/me"].iter().any(|part| path.starts_with(part))).collect()
 }
 
 /// What a browser finds at an address, after redirects.
@@ -111,6 +114,7 @@ fn the_address_of_a_form_leads_to_the_page_that_has_the_form() {
     let admin = Clerk::at(&site, &site.admin());
     let kiosk = super::kiosk::paired(&site);
     super::kiosk::enter(&site, &kiosk, &site.flyer("kim"));
+    let jane = own_pages(&site, &site.flyer("june"));
     let request: i64 = site.change(|tx| Ok(tx.get("SELECT max(entry_id) FROM entries WHERE kind = 'skill'", [])?));
     let request = format!("/sign-offs/{request}/");
     let rows = site.rows();
@@ -118,10 +122,16 @@ fn the_address_of_a_form_leads_to_the_page_that_has_the_form() {
     assert!(all.len() > 60, "{all:?}");
     for path in all.iter().copied() {
         let concrete = self::path(path).replace("/partners/1/", "/partners/5/").replace("/sign-offs/1/", &request);
-        let browser = if path.starts_with("/kiosk") { &kiosk } else { &admin };
+        let browser = match path.split('/').nth(1) {
+            Some("kiosk") => &kiosk,
+            Some("me") => &jane,
+            _ => &admin,
+        };
         let (address, reply) = led_to(browser, &concrete);
         // Nobody has paid on this site.
-        let status = if path.starts_with("/desk/till/entries/") { 404 } else { 200 };
+        // The entries that these pages name are not June's.
+        let foreign = ["/desk/till/entries/", "/me/logbook/"].iter().any(|part| path.starts_with(part));
+        let status = if foreign { 404 } else { 200 };
         assert_eq!(reply.status, status, "{path} leads to {address}: {reply}");
         assert!(reply.page().starts_with("<!doctype html>"), "{path} leads to {address}");
     }
@@ -208,8 +218,8 @@ fn every_text_key_of_the_pages_is_in_the_catalogue() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let texts = tunneldesk::i18n::language::Language::English.texts();
     let mut named = 0;
-    let pages =
-        ["desk", "kiosk", "public"].map(|dir| std::fs::read_dir(root.join("assets/templates").join(dir)).unwrap());
+    let pages = ["desk", "kiosk", "member", "public"]
+        .map(|dir| std::fs::read_dir(root.join("assets/templates").join(dir)).unwrap());
     for entry in pages.into_iter().flatten() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();

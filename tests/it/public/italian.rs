@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-const PAGES: [&str; 5] = [
+const PAGES: [&str; 8] = [
+    "src/app/own_sign_in.rs",
     "src/web/kiosk",
+    "src/web/member",
     "src/web/public",
     "assets/templates/kiosk",
+    "assets/templates/member",
     "assets/templates/public",
     "assets/templates/desk/waiver_form.html",
 ];

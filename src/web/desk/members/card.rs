@@ -6,7 +6,6 @@ use super::security::{self, Security};
 use super::status::{self, Status};
 use super::time_form::TimeForm;
 use super::timeline;
-use super::years::{self, Year};
 use crate::app::seen;
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
@@ -24,6 +23,7 @@ use crate::store::tables::members::{self, Profile};
 use crate::store::tables::{joins, media, suppressed};
 use crate::web::badge::{self, Badge};
 use crate::web::flights_today::{self, FlightsToday};
+use crate::web::years::{self, Year};
 use crate::web::{Frame, form_status, initials, path_id, query_text, show as shown, skipped};
 use askama::Template;
 

@@ -21,7 +21,6 @@ pub(crate) mod waiver;
 mod waiver_papers;
 pub(crate) mod waiver_phone;
 pub(crate) mod waiver_print;
-mod years;
 
 use crate::auth::Clerk;
 use crate::http::Answer;

@@ -1,7 +1,6 @@
 //! The timeline of a member by year: flights, sign-offs, bookings, check-ins, payments, notes and bans.
 
 use super::list_tabs::{LINES_READ, Line, ViewContext, entry_badge, joined, of_booking, of_entry, of_payment};
-use super::years::Year;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Read;
@@ -11,6 +10,7 @@ use crate::store::tables::bookings::{self, BookingRow, Ending, Filter};
 use crate::store::tables::{entry_events, payments};
 use crate::web::badge::Badge;
 use crate::web::desk::members::lookup::name_of;
+use crate::web::years::Year;
 
 /// Events that are counted by year; nobody has more.
 const EVENTS_MAX: i64 = 100_000;

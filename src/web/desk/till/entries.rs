@@ -11,7 +11,7 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
-use crate::i18n::language::Text;
+use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::till::{self, Line};
 use crate::store::tables::{members, tunnels};
@@ -98,15 +98,20 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'stat
 pub(crate) fn receipt(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let entry_id = path_id(call, 0)?;
     count_document(site, clerk.id(), clerk.role())?;
+    let pdf = receipt_pdf(site, call.language(), entry_id)?;
+    Ok(reply::file("application/pdf", "inline", &format!("receipt-{entry_id}.pdf"), pdf))
+}
+
+/// The receipt of a fee as a PDF, in the member's language, else in this one. 404 where the entry is no fee.
+pub(crate) fn receipt_pdf(site: &Site, language: Language, entry_id: i64) -> Result<Vec<u8>, Failure> {
     let receipt = site.store.read(|tx| {
         let line =
             till::find_line(tx, entry_id)?.filter(|line| line.undoes.is_none()).ok_or_else(Failure::not_found)?;
-        let words = effect::word_receipt(site, tx, &line, call.language())?;
+        let words = effect::word_receipt(site, tx, &line, language)?;
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
         Ok(receipt_of(home, line, words))
     })?;
-    let pdf = app::papers::draw(site, move |letters| receipt::draw(&receipt, letters))?;
-    Ok(reply::file("application/pdf", "inline", &format!("receipt-{entry_id}.pdf"), pdf))
+    app::papers::draw(site, move |letters| receipt::draw(&receipt, letters))
 }
 
 fn receipt_of(home: tunnels::Tunnel, line: Line, words: effect::Receipt) -> Receipt {

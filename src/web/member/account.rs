@@ -1,0 +1,128 @@
+//! The member's account: PIN, password, and the devices that are signed in.
+
+use super::frame::Shell;
+use super::show;
+use crate::app::{self, credentials};
+use crate::auth::Member;
+use crate::auth::sign_in;
+use crate::documents::qr;
+use crate::domain::{password, when};
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::tables::{members, sessions};
+use crate::web::{Form, form, form_status, read_form, refused_form};
+use askama::Template;
+
+pub(crate) const PATH: &str = "/me/account";
+const SESSION_ID_CHARS_MAX: usize = 64;
+const DONE: [(&str, &str); 4] = [
+    ("before", "me.done_before"),
+    ("password", "me.done_password"),
+    ("device", "me.done_device"),
+    ("devices", "me.done_devices"),
+];
+
+#[derive(Template)]
+#[template(path = "member/account.html", config = "assets/templates/askama.toml")]
+struct Page {
+    shell: Shell,
+    username: String,
+    number: i64,
+    /// A new PIN, shown once.
+    pin: Option<Pin>,
+    devices: Vec<Device>,
+    /// Why the password was not changed.
+    problem: Option<String>,
+}
+
+struct Pin {
+    digits: String,
+    /// SVG.
+    qr: String,
+}
+
+struct Device {
+    session_id: String,
+    name: String,
+    seen: String,
+    is_this: bool,
+}
+
+/// `GET /me/account`
+pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
+    page(site, call, member, None, None)
+}
+
+fn page(site: &Site, call: &Call, member: &Member, pin: Option<Pin>, problem: Option<String>) -> Answer {
+    let shell = Shell::after_action(site, call, member, PATH, &DONE)?;
+    let (zone, language, now) = (site.time_zone()?, call.language(), site.now());
+    let (profile, listed) = site.store.read(|tx| {
+        let profile = members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
+        Ok((profile, sessions::list_of_member(tx, member.id(), now)?))
+    })?;
+    let device = |one: sessions::Listed| Device {
+        session_id: one.session_id(),
+        is_this: one.token_hash == *member.session(),
+        seen: language.say(&Text::new("me.device_seen").with("when", when::moment(language, &zone, one.seen_at))),
+        name: if one.user_agent.is_empty() { shell.say("me.device_unknown") } else { one.user_agent },
+    };
+    let devices = listed.into_iter().map(device).collect();
+    let status = form_status(problem.is_some());
+    let page = Page { shell, username: profile.username, number: member.id(), pin, devices, problem };
+    Ok(show(status, language, &page))
+}
+
+/// `POST /me/account/pin`: makes a new PIN and shows it once, with number and PIN as a QR code.
+pub(crate) fn renew_pin(site: &Site, call: &Call, member: &Member) -> Answer {
+    let number = read_form(call, Form::number)?;
+    let made = app::change(site, member, call.language(), |cx| match cx.is_first_sending(number)? {
+        true => credentials::renew_pin(cx, &cx.own()?).map(Some),
+        false => Ok(None),
+    })?;
+    let Some(digits) = made else { return Ok(reply::see_other(&format!("{PATH}?done=before"))) };
+    let qr = qr::svg(&format!("{} {digits}", member.id())).ok_or_else(Failure::broken)?;
+    page(site, call, member, Some(Pin { digits, qr }), None)
+}
+
+/// `POST /me/account/password`: needs the current password; ends all other sessions.
+pub(crate) fn change_password(site: &Site, call: &Call, member: &Member) -> Answer {
+    let mut form = form(call)?;
+    let [current, new, again] = ["current", "password", "again"].map(|name| form.required(name, fields::secret));
+    let changed = form.finish().and_then(|()| {
+        let profile = site.store.read(|tx| members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in))?;
+        let tunnel = site.name()?;
+        let owner = profile.owner(&tunnel);
+        let refused = |text: Text| Failure::field("password", text);
+        password::check_form(&new, &owner).map_err(refused)?;
+        if !password::is_same(&new, &again) {
+            return Err(Failure::field("again", Text::new("field.not_confirmed")));
+        }
+        // Judging the strength takes milliseconds, so the current password comes first: its failed attempts are limited.
+        let proven = sign_in::check_own_password(site, call, member.id(), &current)?.at("current")?;
+        password::check(&new, &owner).map_err(refused)?;
+        let password_hash = site.hash(&new);
+        app::change(site, member, call.language(), |cx| {
+            credentials::change_password(cx, &cx.own()?, &proven, &password_hash, member.session())
+        })
+    });
+    match changed {
+        Ok(()) => Ok(reply::see_other(&format!("{PATH}?done=password"))),
+        Err(failure) => refused_form(failure, call, |problem| page(site, call, member, None, Some(problem))),
+    }
+}
+
+/// `POST /me/account/devices`: ends one session, or without its name all others.
+pub(crate) fn end_sessions(site: &Site, call: &Call, member: &Member) -> Answer {
+    let one = read_form(call, |form| form.optional("session", fields::line(SESSION_ID_CHARS_MAX)))?;
+    let done = if one.is_some() { "device" } else { "devices" };
+    app::change(site, member, call.language(), |cx| match &one {
+        Some(session_id) => credentials::end_session(cx, session_id),
+        None => credentials::end_sessions(cx, &cx.own()?, Some(member.session())),
+    })?;
+    Ok(reply::see_other(&format!("{PATH}?done={done}")))
+}

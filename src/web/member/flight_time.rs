@@ -1,0 +1,191 @@
+//! Flight time in the member's own logbook: enter, correct, delete.
+
+use super::frame::{LOGBOOK, Shell};
+use super::show;
+use crate::app::logbook::time::{self, Editor, Patch};
+use crate::app::logbook::{self, COMMENT_CHARS_MAX};
+use crate::app::{self, RankedActor};
+use crate::auth::Member;
+use crate::domain::minutes;
+use crate::http::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::http::reply;
+use crate::i18n::language::Text;
+use crate::site::Site;
+use crate::store::Read;
+use crate::store::tables::entries::{self, NewTime, TimeEntry};
+use crate::store::tables::tunnels;
+use crate::web::form_state::{FormState, value};
+use crate::web::{form, form_pairs, form_status, path_id};
+use askama::Template;
+
+/// Usual durations in minutes, for a list under the field.
+const USUAL: [i64; 6] = [2, 5, 10, 15, 20, 30];
+
+#[derive(Template)]
+#[template(path = "member/flight_time.html", config = "assets/templates/askama.toml")]
+struct Page {
+    shell: Shell,
+    form: FormState,
+    /// The number of the entry that is corrected.
+    entry_id: Option<i64>,
+    minutes: String,
+    date: String,
+    comment: String,
+    tunnel_id: i64,
+    /// Number and name.
+    tunnels: Vec<(i64, String)>,
+    today: String,
+    usual: [i64; 6],
+    /// The mark of the stored entry.
+    seen: String,
+}
+
+impl Page {
+    /// The problems that are no field's.
+    fn other_problems(&self) -> Vec<&str> {
+        self.form.other_problems(&["minutes", "date", "tunnel", "comment"]).collect()
+    }
+}
+
+/// What the fields of the form say.
+struct Typed {
+    minutes: i64,
+    date: String,
+    tunnel_id: i64,
+    comment: String,
+    /// The moment of that day for a new entry.
+    moment: i64,
+}
+
+/// `GET /me/logbook/time`: the form for new flight time, of today.
+pub(crate) fn show_new(site: &Site, call: &Call, member: &Member) -> Answer {
+    page(site, call, member, None, FormState::empty())
+}
+
+/// `GET /me/logbook/time/{entry_id}`: the form that corrects a flight.
+pub(crate) fn show_entry(site: &Site, call: &Call, member: &Member) -> Answer {
+    let known = find(site, call, member)?;
+    page(site, call, member, Some(known), FormState::empty())
+}
+
+fn page(site: &Site, call: &Call, member: &Member, known: Option<TimeEntry>, form: FormState) -> Answer {
+    let (zone, now, status) = (site.time_zone()?, site.now(), form_status(form.has_problems()));
+    let tunnels = site.store.read(|tx| Ok(tunnels::list(tx)?))?;
+    let shown = |field: &str, stored: Option<String>| match (form.has_problems(), stored) {
+        (false, Some(stored)) => stored,
+        _ => form.typed(field).to_owned(),
+    };
+    let entry = known.as_ref();
+    let date = shown("date", Some(zone.date(entry.map_or(now, |entry| entry.entry_date))));
+    let page = Page {
+        shell: Shell::of(site, call, member, LOGBOOK)?,
+        minutes: shown("minutes", entry.map(|entry| entry.minutes.to_string())),
+        date,
+        comment: shown("comment", entry.map(|entry| entry.comment.clone())),
+        tunnel_id: form.typed("tunnel").parse().unwrap_or(entry.map_or(site.tunnel_id, |entry| entry.tunnel_id)),
+        tunnels: tunnels.into_iter().map(|one| (one.tunnel_id, one.name)).collect(),
+        today: zone.date(entry.map_or(now, |entry| entry.entry_date.max(now))),
+        usual: USUAL,
+        seen: entry.map(time::mark).unwrap_or_default(),
+        entry_id: entry.map(|entry| entry.entry_id),
+        form,
+    };
+    Ok(show(status, call.language(), &page))
+}
+
+/// The fields of the form; 422 with every mistake.
+fn read(site: &Site, call: &Call) -> Result<Typed, Failure> {
+    let (zone, now) = (site.time_zone()?, site.now());
+    let mut form = form(call)?;
+    let length = minutes::parse(&form.line("minutes", 10)).filter(|length| minutes::MINUTES.contains(length));
+    if length.is_none() {
+        form.0.refuse("minutes", Text::new("me.minutes_wrong"));
+    }
+    let date = form.line("date", 20);
+    let moment = zone.entry_moment(now, &date);
+    if moment.is_none() {
+        form.0.refuse("date", Text::new("me.date_wrong"));
+    }
+    let tunnel_id = form.optional("tunnel", fields::id).unwrap_or(site.tunnel_id);
+    let comment = form.lines("comment", COMMENT_CHARS_MAX);
+    form.finish()?;
+    Ok(Typed { minutes: length.unwrap_or_default(), date, tunnel_id, comment, moment: moment.unwrap_or(now) })
+}
+
+/// `POST /me/logbook/time`: enters flight time; once, where a browser sends the form again.
+pub(crate) fn add(site: &Site, call: &Call, member: &Member) -> Answer {
+    let sent = form_pairs(call)?;
+    let number = value(&sent, "number").parse().ok();
+    let entered = read(site, call).and_then(|typed| {
+        let content = format!("{} {} {} {}", typed.minutes, typed.date, typed.tunnel_id, typed.comment);
+        let new = NewTime {
+            entry_date: typed.moment,
+            minutes: typed.minutes,
+            tunnel_id: typed.tunnel_id,
+            comment: typed.comment,
+        };
+        app::change(site, member, call.language(), |cx| {
+            if cx.is_first_sending_of(number, &format!("{} {content}", member.id()))? {
+                time::enter(cx, member.id(), &new)?;
+            }
+            Ok(())
+        })
+    });
+    match entered {
+        Ok(()) => Ok(reply::see_other(&format!("{LOGBOOK}?done=logged"))),
+        Err(failure) => refused(call, failure, sent, |form| page(site, call, member, None, form)),
+    }
+}
+
+/// `POST /me/logbook/time/{entry_id}`: corrects minutes, day, tunnel or comment.
+pub(crate) fn correct(site: &Site, call: &Call, member: &Member) -> Answer {
+    let (known, sent, zone) = (find(site, call, member)?, form_pairs(call)?, site.time_zone()?);
+    let seen = form(call)?.seen();
+    let corrected = read(site, call).and_then(|typed| {
+        // An unchanged day keeps the time of the flight.
+        let moved = typed.date != zone.date(known.entry_date);
+        let patch = Patch {
+            entry_date: moved.then_some(typed.moment),
+            minutes: Some(typed.minutes),
+            tunnel_id: Some(typed.tunnel_id),
+            comment: Some(typed.comment),
+            seen,
+        };
+        let editor = Editor::Account(RankedActor::from(member).rank);
+        app::change(site, member, call.language(), |cx| time::edit(cx, editor, known.entry_id, &patch))
+    });
+    match corrected {
+        Ok(()) => Ok(reply::see_other(&format!("{LOGBOOK}?done=corrected"))),
+        Err(failure) => refused(call, failure, sent, |form| page(site, call, member, Some(known), form)),
+    }
+}
+
+fn refused(
+    call: &Call,
+    failure: Failure,
+    sent: Vec<(String, String)>,
+    page: impl FnOnce(FormState) -> Answer,
+) -> Answer {
+    FormState::refused(sent, failure, call, call.language(), page)
+}
+
+/// `POST /me/logbook/time/{entry_id}/delete`. An entry that is gone, deleted in another window, is deleted.
+pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
+    let entry_id = path_id(call, 0)?;
+    if site.store.read(|tx| Ok(entries::find_time(tx, entry_id)?))?.is_some() {
+        let known = find(site, call, member)?;
+        app::change(site, member, call.language(), |cx| logbook::delete(cx, known.entry_id))?;
+    }
+    Ok(reply::see_other(&format!("{LOGBOOK}?done=deleted")))
+}
+
+/// The flight that the path names; 404 unless it is in the member's own logbook.
+fn find(site: &Site, call: &Call, member: &Member) -> Result<TimeEntry, Failure> {
+    let entry_id = path_id(call, 0)?;
+    let own = |tx: &Read| Ok(entries::find_time(tx, entry_id)?);
+    let found = site.store.read(own)?;
+    found.filter(|entry| entry.member_id == member.id() && !entry.opening).ok_or_else(Failure::not_found)
+}

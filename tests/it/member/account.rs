@@ -1,0 +1,64 @@
+//! The own account: PIN, password and signed-in devices.
+
+use super::own_pages;
+use crate::desk::demo;
+use crate::desk::kiosk::paired;
+use crate::desk::till::field;
+use crate::harness::PASSWORD;
+
+const NEW: &str = "four dry socks in a row";
+
+#[test]
+fn a_new_pin_is_shown_once_and_signs_in_at_the_kiosk() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let browser = own_pages(&site, &jane);
+    let number = field(&browser.get("/me/account").page(), "number");
+    let made = browser.post("/me/account/pin", &[("number", &number)]).page();
+    let pin = made.split("<p class=\"number figure\">").nth(1).and_then(|rest| rest.split('<').next()).expect("a PIN");
+    let again = browser.post("/me/account/pin", &[("number", &number)]);
+    assert_eq!(again.header("location"), Some("/me/account?done=before"), "loaded again it is no other PIN");
+    let id = jane.id.to_string();
+    assert_eq!(
+        paired(&site).post("/kiosk/number", &[("number", &id), ("pin", pin)]).header("location"),
+        Some("/kiosk/home")
+    );
+}
+
+#[test]
+fn a_new_password_needs_the_old_one_and_ends_the_other_devices() {
+    let site = demo();
+    let jane = site.member("jane");
+    let (browser, other) = (own_pages(&site, &jane), own_pages(&site, &jane));
+    for (current, new, again, said) in [
+        ("wrong", NEW, NEW, "This is not your current password"),
+        (PASSWORD, NEW, "another one of these", "not the same"),
+        (PASSWORD, "password1", "password1", "role=\"alert\""),
+    ] {
+        let form = [("current", current), ("password", new), ("again", again)];
+        let refused = browser.post("/me/account/password", &form);
+        assert!(refused.status == 422 && refused.page().contains(said), "{said}: {refused}");
+    }
+    let done = browser.post("/me/account/password", &[("current", PASSWORD), ("password", NEW), ("again", NEW)]);
+    assert_eq!(done.header("location"), Some("/me/account?done=password"), "{done}");
+    assert_eq!((browser.get("/me").status, other.get("/me").status), (200, 303));
+}
+
+#[test]
+fn another_device_is_signed_out_by_itself_or_with_all_others() {
+    let site = demo();
+    let jane = site.member("jane");
+    let (browser, second, third) = (own_pages(&site, &jane), own_pages(&site, &jane), own_pages(&site, &jane));
+    let sessions: Vec<String> = {
+        let page = browser.get("/me/account").page();
+        page.split("name=\"session\" value=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+    };
+    assert!(sessions.len() >= 2, "{sessions:?}");
+    assert_eq!(browser.post("/me/account/devices", &[("session", &sessions[0])]).status, 303);
+    let foreign = own_pages(&site, &site.member("mark"));
+    assert_eq!(foreign.post("/me/account/devices", &[("session", &sessions[1])]).status, 404);
+    let left = [&second, &third].iter().filter(|one| one.get("/me").status == 200).count();
+    assert!(left <= 2, "{left}");
+    assert_eq!(browser.post("/me/account/devices", &[]).header("location"), Some("/me/account?done=devices"));
+    assert_eq!((browser.get("/me").status, second.get("/me").status, third.get("/me").status), (200, 303, 303));
+}

@@ -1,0 +1,19 @@
+//! The members' own pages, as a browser receives them.
+
+mod account;
+mod bookings;
+mod home;
+mod logbook;
+mod pages;
+mod sign_in;
+
+use crate::desk::Clerk;
+use crate::harness::{Caller, PASSWORD, Site};
+
+/// A browser in which a member is signed in to the own pages by the password alone.
+pub fn own_pages(site: &Site, who: &Caller) -> Clerk {
+    let browser = Clerk::outside(site);
+    let reply = browser.post("/me/sign-in", &[("username", &who.name), ("password", PASSWORD)]);
+    assert_eq!((reply.status, reply.header("location")), (303, Some("/me")), "{reply}");
+    browser
+}
