@@ -23,6 +23,7 @@ use crate::store::queries::standing::Flyer;
 use crate::store::queries::{holdings, standing};
 use crate::store::tables::bookings;
 use crate::store::tables::members::{self, Profile};
+use crate::store::tables::{signers, skills};
 use crate::web::badge::{Badge, currency_badge, level_name};
 use crate::web::check_waivers_required;
 use askama::Template;
@@ -49,6 +50,8 @@ struct Page {
     waiver: Option<Badge>,
     booking: Option<String>,
     to_do: Vec<String>,
+    /// For a signer: how many requests wait.
+    signing: Option<String>,
     /// Whether the waiver waits for the member's signature.
     signs: bool,
 }
@@ -90,6 +93,13 @@ pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
                 language.say(&text.with("minutes", one.minutes_booked))
             }),
             to_do: to_do(&profile, language),
+            signing: match signers::is_signer(tx, member.id())? {
+                true => {
+                    let waiting = skills::count_waiting(tx, member.id())?;
+                    Some(language.say(&Text::new("me.waiting").with("waiting", waiting)))
+                }
+                false => None,
+            },
             signs,
             shell,
         })

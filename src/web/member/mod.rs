@@ -15,6 +15,7 @@ pub(crate) mod payments;
 pub(crate) mod second_step;
 pub(crate) mod sign_in;
 pub(crate) mod sign_off;
+pub(crate) mod signing;
 
 use super::{Frame, failure_text, mistakes, refused, show};
 use crate::http::failure::Failure;

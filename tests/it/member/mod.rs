@@ -6,6 +6,7 @@ mod home;
 mod logbook;
 mod pages;
 mod sign_in;
+mod signing;
 
 use crate::desk::Clerk;
 use crate::harness::{Caller, PASSWORD, Site};

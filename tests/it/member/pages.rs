@@ -62,5 +62,11 @@ fn every_own_page_is_accessible_and_small() {
     browser.run(fill, json!([protected.member.name, PASSWORD]));
     browser.wait("return location.pathname === '/me/sign-in/code'");
     pages::look(&site, &browser, &page("own-code", "/me/sign-in/code", "Your code"));
+    site.ask_for(&site.member("kim"), "10101", &ines);
+    browser.order("/cookie", json!({ "cookie": { "name": "me", "value": "x", "path": "/me" } }));
+    browser.go(&format!("{}/me/sign-in", site.origin()));
+    browser.run(fill, json!([ines.name, PASSWORD]));
+    browser.wait("return location.pathname === '/me'");
+    pages::look(&site, &browser, &page("own-signing", "/me/signing", "What your signature attests"));
     assert_eq!(own_pages(&site, &jane).get("/me").status, 200, "Jane was not signed out elsewhere");
 }
