@@ -28,7 +28,7 @@ SELECT member_id, kind, status, entry_date, minutes, tunnel_id, iif(kind = 'time
 FROM numbered, demo WHERE created_at IS NOT NULL ORDER BY created_at, numbered.rowid;
 
 -- A skill is requested, then signed, refused or withdrawn; a suspended one was signed before. A safety record is written
--- and signed at once.
+-- and signed in one step.
 INSERT INTO entry_events (entry_id, step, at, member_id, from_status, to_status)
 SELECT entry_id, 1, created_at, author_id, NULL, iif(kind = 'skill', 'pending', 'open') FROM entries WHERE kind <> 'time'
 UNION ALL

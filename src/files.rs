@@ -1,5 +1,5 @@
 //! Opens files by name. A name may belong to something else than a file: a pipe makes whoever opens it wait, and a directory
-//! reads like a broken disk. Here such a thing is refused at once, with what it is and what to do.
+//! reads like a broken disk. Here such a thing is refused before it is read, with what it is and what to do.
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::OFlags;
@@ -23,7 +23,7 @@ pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<Fi
     refusing(options, path, |found| !found.is_file())
 }
 
-/// Reads a file whole.
+/// Reads all of a file.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let (mut file, mut bytes) = (open(path)?, Vec::new());
     file.read_to_end(&mut bytes)?;

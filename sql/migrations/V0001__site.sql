@@ -329,7 +329,7 @@ CREATE TABLE sessions (
     idle_seconds INTEGER NOT NULL,
     ends_at      INTEGER NOT NULL,
     parked_at    INTEGER,                            -- waits at a shared screen since then, and opens nothing
-    pin_misses   INTEGER NOT NULL DEFAULT 0          -- wrong PINs while it waits
+    wrong_pins   INTEGER NOT NULL DEFAULT 0          -- while it waits
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_by_member ON sessions (member_id);
 -- When a session can never be in force again.
@@ -486,17 +486,17 @@ CREATE TABLE counted (
 CREATE INDEX counted_by_key ON counted (count_key, counted_at);
 CREATE INDEX counted_by_age ON counted (counted_at);
 
--- First answers by Idempotency-Key, kept a day. Caller, operation and key are hashed together, the answer is sealed.
+-- Outcomes by Idempotency-Key, kept a day. Caller, operation and key are hashed together, the outcome is sealed.
 CREATE TABLE replays (
     replay_key  BLOB    PRIMARY KEY,
     body_digest BLOB    NOT NULL,                    -- keyed: a body may hold a password
-    answer      BLOB    NOT NULL,
-    token_hash  BLOB,                                -- SHA-256 of the token that the answer hands out: it is given again while the
-                                                     -- token is in force; null: it hands out none
-    booking_id  INTEGER REFERENCES bookings,         -- the booking that the answer is about: void once that ends or moves
-    answered_at INTEGER NOT NULL
+    outcome     BLOB    NOT NULL,                    -- empty: void, or the number of a form
+    token_hash  BLOB,                                -- SHA-256 of the token in the outcome, which is shown again while the token is
+                                                     -- in force; null: there is none in it
+    booking_id  INTEGER REFERENCES bookings,         -- the booking that the outcome is about: void once that ends or moves
+    kept_at     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX replays_by_age ON replays (answered_at);
+CREATE INDEX replays_by_age ON replays (kept_at);
 CREATE INDEX replays_by_booking ON replays (booking_id) WHERE booking_id IS NOT NULL;
 
 -- Who was registered at the desk, by whom, and by which form: the same form sent twice is one member.
@@ -815,7 +815,7 @@ CREATE TABLE sync (
     offered       INTEGER NOT NULL,                  -- the highest `seq` that ever left this database
     pending       INTEGER NOT NULL,                  -- the last `seq` of a batch whose fate is not known; 0: there is none
     refused_run   INTEGER NOT NULL,                  -- rows refused since the receiver last took one
-    misses        INTEGER NOT NULL,                  -- tries in a row that came to nothing
+    failed_tries  INTEGER NOT NULL,                  -- in a row
     trouble       TEXT    NOT NULL,                  -- why the last one did; empty: it went well
     tried_at      INTEGER,
     taken_at      INTEGER,

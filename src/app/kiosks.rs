@@ -20,7 +20,7 @@ pub(crate) fn pair(cx: &Change, name: &str) -> Result<String, Failure> {
     kiosk::new_pairing(cx.site, cx.tx, &name, cx.member_id())
 }
 
-/// Revokes a kiosk at once, and signs its guest out. Audited. Unchanged where no such kiosk is in use.
+/// Revokes a kiosk, and signs its guest out. Audited. Unchanged where no such kiosk is in use.
 pub(crate) fn revoke(cx: &Change, kiosk_id: i64) -> Result<Outcome, Failure> {
     if kiosks::revoke(cx.tx, kiosk_id)? == 0 {
         return Ok(Outcome::Unchanged);
@@ -29,7 +29,7 @@ pub(crate) fn revoke(cx: &Change, kiosk_id: i64) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// Bits of a form's number; the bits above hold the member's number, so that each flyer of one form has a number.
+/// The bits of a booking's number that hold the number of its form; those above hold the member's, so that each flyer on one form has another number.
 const FORM_NUMBER_BITS: u32 = 33;
 
 /// The greatest number of a flyer's bookings of one day that a kiosk shows and accepts.

@@ -145,7 +145,7 @@ fn find<O: DeserializeOwned>(site: &Site, tx: &Read, request: &IdempotentRequest
     if found.body_digest != request.body_digest {
         return Err(refused("field.idempotency_key_reused"));
     }
-    if found.answer.is_empty() {
+    if found.outcome.is_empty() {
         return Ok(None);
     }
     // An outcome with an ended token is worth nothing: the operation runs again.
@@ -154,7 +154,7 @@ fn find<O: DeserializeOwned>(site: &Site, tx: &Read, request: &IdempotentRequest
     {
         return Ok(None);
     }
-    let plain = site.keys.unseal(&columns::ANSWER.at([(&request.replay_key).into()]), &found.answer);
+    let plain = site.keys.unseal(&columns::OUTCOME.at([(&request.replay_key).into()]), &found.outcome);
     let plain = plain.ok_or_else(|| Failure::broken().because("a kept outcome is not sealed by this site's key"))?;
     let unreadable = |e| refused(OF_OLD_VERSION).saying(Text::new(OF_OLD_VERSION)).because(e);
     let Kept { shows, outcome } = serde_json::from_slice(&plain).map_err(unreadable)?;
@@ -181,7 +181,7 @@ fn keep<O: Serialize>(
     limits::KEY_KILOBYTES.take_several(site, call.principal.get(), plain.len().div_ceil(1024) as i64)?;
     let kept = StoredOutcome {
         body_digest: request.body_digest,
-        answer: site.keys.seal(&columns::ANSWER.at([(&request.replay_key).into()]), &plain),
+        outcome: site.keys.seal(&columns::OUTCOME.at([(&request.replay_key).into()]), &plain),
         token_hash: request.token_hash.get(),
         booking_id: request.booking_id.get(),
     };
@@ -223,7 +223,7 @@ impl Change<'_> {
         if replays::find(self.tx, &replay_key, self.now())?.is_some() {
             return Ok(false);
         }
-        let nothing = StoredOutcome { body_digest: [0; 32], answer: Vec::new(), token_hash: None, booking_id: None };
+        let nothing = StoredOutcome { body_digest: [0; 32], outcome: Vec::new(), token_hash: None, booking_id: None };
         replays::insert(self.tx, &replay_key, &nothing)?;
         Ok(true)
     }

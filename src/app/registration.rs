@@ -1,4 +1,4 @@
-//! New members at the desk: registered by a clerk, and optionally booked and checked in at once.
+//! New members at the desk: registered by a clerk, and optionally booked and checked in.
 
 use super::alike::{self, Told};
 use super::{Change, bookings, signup};

@@ -29,7 +29,7 @@ const PAGE_ROWS: i64 = 1_000;
 pub(super) enum Audit {
     /// List actions, newest first
     List(List),
-    /// Read the log whole: that no row was changed, removed or put in, and that the backups remember the same
+    /// Read all of the log: that no row was changed, removed or put in, and that the backups remember the same
     Verify,
 }
 

@@ -62,7 +62,7 @@ fn made(site: &Site, made: &BackupOutcome) -> CommandResult {
     let copy = off_site.map_or_else(
         || {
             if site.config.backup.off_site.is_none() {
-                "\nIt is on the same disk as the site: name a directory for off-site backups (backup.second_place in tunneldesk.toml)."
+                "\nIt is on the same disk as the site: name a directory for off-site backups (backup.off_site in tunneldesk.toml)."
                     .to_owned()
             } else {
                 String::new()

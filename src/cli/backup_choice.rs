@@ -40,7 +40,7 @@ pub(super) struct Choice {
 
 /// Where the backup comes from.
 pub(super) enum Source {
-    /// The backup in the directory that was named, and whose ticks behind it are believed.
+    /// The backup in the directory that was named, and whose signatures on the ticks behind it are believed.
     Directory(Box<Backup>, Trust),
     /// The backup of this name among those that were found, or the newest.
     FoundBackups(FoundBackups, Option<String>),

@@ -39,7 +39,7 @@ fn off_site_on_same_disk(config: &Config) -> Option<String> {
     let is_same = is_same_disk(&existing(&config.data)?, &existing(dir)?);
     is_same.then(|| {
         format!(
-            "backup.second_place = {}: the same disk as the site's ({}), and lost with it: name a directory on another disk",
+            "backup.off_site = {}: the same disk as the site's ({}), and lost with it: name a directory on another disk",
             dir.display(),
             config.data.display()
         )

@@ -24,7 +24,7 @@ pub(super) enum Contact {
         #[command(flatten)]
         part: Part,
     },
-    /// Show one message whole
+    /// Show one message in full
     Show {
         #[arg(value_name = "NUMBER")]
         contact_id: i64,

@@ -33,7 +33,7 @@ const TIMEOUTS: Timeouts = Timeouts { accept: Duration::from_secs(120), silence:
 /// The shortest time between two messages about the same step of long work.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 const REQUEST_BYTES_MAX: u64 = 2 * 1024 * 1024;
-/// Commands that are carried out at once; one more is refused.
+/// Commands that may be in progress; one more is refused.
 const COMMANDS_MAX: usize = 8;
 
 /// A command line on its way to the server, as one line of JSON. A secret (or the text of a file) is sent here, so that no
@@ -209,7 +209,7 @@ fn carry_out(site: &Site, stream: UnixStream, busy: bool) -> std::io::Result<()>
     }
     send(&stream, &Message::Received)?;
     let output = match serde_json::from_slice::<Request>(&bytes) {
-        _ if busy => Output::failed("too many commands are in progress at once: try again when one of them is through"),
+        _ if busy => Output::failed("too many commands are in progress: try again when one of them is through"),
         Ok(request) => {
             let mut part = |text: &str| send(&stream, &Message::Output(text.to_owned()));
             let mut progress = progress_sender(&stream);

@@ -18,8 +18,8 @@ pub(super) struct Export {
     list: List,
     /// What stands between two cells
     #[arg(long, value_enum, default_value = "comma")]
-    separator: Between,
-    /// Write to this file, whole or not at all, instead of standard output
+    separator: TypedSeparator,
+    /// Write to this file, completely or not at all, instead of standard output
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
 }
@@ -35,7 +35,7 @@ enum List {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Between {
+enum TypedSeparator {
     Comma,
     Semicolon,
     Tab,
@@ -53,9 +53,9 @@ impl Export {
             List::Bookings => Kind::Bookings,
         };
         let separator = match self.separator {
-            Between::Comma => Separator::Comma,
-            Between::Semicolon => Separator::Semicolon,
-            Between::Tab => Separator::Tab,
+            TypedSeparator::Comma => Separator::Comma,
+            TypedSeparator::Semicolon => Separator::Semicolon,
+            TypedSeparator::Tab => Separator::Tab,
         };
         let written =
             import_export::export(site, kind, separator, streams.part, streams.progress).map_err(|refusal| {

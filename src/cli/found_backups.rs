@@ -86,7 +86,7 @@ impl FoundBackups {
         let own = local_store(&config.data).dir().display().to_string();
         let places = match Target::off_site(config) {
             Some(place) => format!("in {own} or in {place}"),
-            None => format!("in {own}, and `second_place` names no other place"),
+            None => format!("in {own}, and `off_site` names no other place"),
         };
         let mut found = FoundBackups { backups, off_site_error: None, unreadable, trust: trust.clone(), places };
         match OffSite::believing(config, trust).map(|off_site| off_site.list()) {

@@ -27,7 +27,7 @@ pub(super) enum Kiosk {
         #[command(flatten)]
         part: Part,
     },
-    /// Lock a kiosk out, at once
+    /// Lock a kiosk out, from this moment on
     Revoke {
         /// Which, as `kiosk list` numbers them
         #[arg(value_name = "NUMBER")]

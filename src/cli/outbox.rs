@@ -27,7 +27,7 @@ pub(super) enum Outbox {
         #[command(flatten)]
         part: Part,
     },
-    /// Show one message whole, for the member: also its passcode, while that is good
+    /// Show one message in full, for the member: also its passcode, while that is good
     Show {
         #[arg(value_name = "NUMBER")]
         message_id: i64,

@@ -22,7 +22,7 @@ pub(super) enum Partner {
     /// Give a partner a second secret; the old one goes on for some days
     Rotate {
         client_id: String,
-        /// Days that the old secret goes on; 0 ends it at once, and the booking tokens that the partner got
+        /// Days that the old secret goes on; 0 ends it now, and the booking tokens that the partner got
         #[arg(long, default_value_t = KEEP_DAYS, value_parser = clap::value_parser!(i64).range(0..=KEEP_DAYS_MAX))]
         keep_days: i64,
     },

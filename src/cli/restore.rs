@@ -214,7 +214,7 @@ fn lost(restored: &Restored, is_asked: bool) -> String {
     }
 }
 
-/// The newest tick that is not whole, and the erased members whose list is not.
+/// The newest tick, where it is incomplete, and the number of erased members, where their list is.
 fn cut_or_not_erased(restored: &Restored) -> String {
     let mut said = String::new();
     if let Some(file) = restored.replayed.as_ref().and_then(|replayed| replayed.cut.as_ref()) {

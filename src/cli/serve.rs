@@ -295,7 +295,7 @@ fn announce(
     if let Some(address) = running.metrics_address {
         tracing::info!(%address, "listening for metrics");
     }
-    // Writes the log's lines at once: a test or a script waits for the addresses in them.
+    // Writes the log's lines now: a test or a script waits for the addresses in them.
     crate::log::flush();
     Ok(url)
 }

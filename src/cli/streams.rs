@@ -19,7 +19,7 @@ pub(super) struct Streams<'w> {
     pub part: &'w mut dyn FnMut(&str) -> io::Result<()>,
 }
 
-/// The output of a command, on the side of the shell: to standard output, to a file that is written whole or not at all,
+/// The output of a command, on the side of the shell: to standard output, to a file that is written completely or not at all,
 /// or to a device or pipe.
 pub(crate) struct OutputFile {
     to: Option<PathBuf>,

@@ -201,7 +201,8 @@ fn status_result(status: &Status, refused: Vec<Refused>) -> CommandResult {
     ));
     if !status.trouble.is_empty() {
         let tried = status.tried_at.map_or(String::new(), |at| format!(", the last on {}", shown_moment(at)));
-        let tries = if status.misses == 1 { "1 try".to_owned() } else { format!("{} tries", status.misses) };
+        let tries =
+            if status.failed_tries == 1 { "1 try".to_owned() } else { format!("{} tries", status.failed_tries) };
         lines.push(("trouble", format!("{} ({tries} in a row{tried})", status.trouble)));
     }
     if let Some(at) = status.renumbered_at {

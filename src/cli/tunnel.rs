@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 /// Enough for some thousands of tunnels; there are some hundreds in the world.
 const FILE_BYTES_MAX: usize = 512 * 1024;
-/// Mistakes that are shown at once.
+/// The most mistakes that are shown.
 const MISTAKES_MAX: usize = 50;
 
 #[derive(Subcommand)]

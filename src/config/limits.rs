@@ -5,9 +5,9 @@ use super::Settings;
 /// How much of the server one caller may take, and how much all may.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
-    /// Connections open at once; one more is answered with 503.
+    /// Connections that may be open; one more is answered with 503.
     pub connections_max: usize,
-    /// Connections of one address open at once.
+    /// Connections of one address that may be open.
     pub connections_per_address_max: usize,
     /// Threads for requests that write, at most.
     pub pool_threads: usize,

@@ -1,4 +1,4 @@
-//! Settings as typed (file, environment, flags) become a [`Config`]: checked as a whole, every mistake named at once.
+//! Settings as typed (file, environment, flags) become a [`Config`]: all are checked together, and every mistake is named.
 
 mod backup;
 mod callbacks;

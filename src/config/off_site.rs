@@ -69,7 +69,7 @@ impl Bucket {
 impl Settings {
     /// Checks all settings, also where no bucket is named.
     pub(super) fn off_site(&mut self) -> Option<OffSiteLocation> {
-        let named = self.text("backup.second_place", |text| Ok(text.to_owned())).unwrap_or_default();
+        let named = self.text("backup.off_site", |text| Ok(text.to_owned())).unwrap_or_default();
         let region = self.text("replica.region", region).unwrap_or_default();
         let endpoint = self.text("replica.endpoint", endpoint).flatten();
         let bucket_in_host = self.truth("replica.bucket_in_host");
@@ -84,7 +84,7 @@ impl Settings {
                 _ => {
                     let what =
                         "must be a path from the root, like /mnt/backup, or a bucket, like s3://backups/tunnel-1";
-                    self.mistake("backup.second_place", what);
+                    self.mistake("backup.off_site", what);
                     None
                 }
             };
@@ -92,7 +92,7 @@ impl Settings {
         let Some((bucket, prefix)) = bucket(rest) else {
             let what = "must be s3://BUCKET/FOLDER: a bucket of 3 to 63 small letters, digits, - and ., and a folder of \
                         letters, digits, -, _, . and /";
-            self.mistake("backup.second_place", what);
+            self.mistake("backup.off_site", what);
             return None;
         };
         if key_id.is_empty() {
@@ -164,7 +164,7 @@ mod tests {
 
     fn with(place: &str, lines: &str) -> Result<Config, Vec<String>> {
         let mut settings = Settings::new();
-        settings.add_file(&format!("[backup]\nsecond_place = {place:?}\n[replica]\n{lines}"), "t.toml");
+        settings.add_file(&format!("[backup]\noff_site = {place:?}\n[replica]\n{lines}"), "t.toml");
         settings.check()
     }
 

@@ -69,7 +69,7 @@ impl Facts {
         })
     }
 
-    /// Writes `demo.json` for this address, whole or not at all and readable by its owner alone, and returns the text for
+    /// Writes `demo.json` for this address, completely or not at all and readable by its owner alone, and returns the text for
     /// the terminal.
     pub(crate) fn publish(&mut self, data: &Path, url: &str, addresses: &[SocketAddr]) -> Result<String, String> {
         self.base_url = format!("{url}/api");

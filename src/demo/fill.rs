@@ -164,7 +164,7 @@ impl Filler<'_> {
             self.bulk.add(&Draft {
                 member_id,
                 entry_date,
-                // The signer enters and signs a safety record at once.
+                // The signer enters and signs a safety record in one step.
                 author_id: if is_skill { member_id } else { signer },
                 comment,
                 cat_group,

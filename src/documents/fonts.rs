@@ -102,7 +102,7 @@ impl Fonts {
         index.unwrap_or_default()
     }
 
-    /// A font file, whole. `None` where it cannot be read, is too large, or does not answer.
+    /// All of a font file. `None` where it cannot be read, is too large, or does not answer.
     pub(super) fn read_file(&self, path: &Path) -> Option<Vec<u8>> {
         let path = path.to_owned();
         self.read_within(STEP_TIME_MAX, move |steps| read_file(&path, steps)).flatten()

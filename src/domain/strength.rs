@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    /// The slowest passwords that a search found: every substitute at once, and many overlapping matches.
+    /// The slowest passwords that a search found: every substitute together, and many overlapping matches.
     const DEAR: [&str; 5] = [
         "4@8({[<3691!|7$5+%204@8({[<3691!|7$5+%204@8({[<3691!|7$5+%20",
         "|5|7<9@(<[9{5527050072%2@6150+0[51570|([%1(%70425077<250|7+4$$7",

@@ -189,7 +189,7 @@ mod tests {
         let rows = [
             "INSERT INTO members (username, screen_name, real_name, email, join_date, updated_at, banned_at, banned_until)
              VALUES ('jane', 'jane', '', '', ?1, ?1, ?1, ?1 + 864000)",
-            "INSERT INTO replays (replay_key, body_digest, answer, answered_at) VALUES (x'01', x'02', x'', ?1)",
+            "INSERT INTO replays (replay_key, body_digest, outcome, kept_at) VALUES (x'01', x'02', x'', ?1)",
         ];
         site.store.write(began, |tx| Ok(rows.iter().try_for_each(|row| tx.run(*row, [began]).map(drop))?)).unwrap();
         let left = || {

@@ -44,8 +44,8 @@ pub enum Purpose {
     HashKey,
     /// Partners' signing secrets.
     PartnerSecret,
-    /// Stored answers of idempotent requests.
-    Answer,
+    /// Stored outcomes of idempotent requests.
+    Outcome,
     /// Booking PINs.
     Pin,
     /// The names of counters: of failed attempts, messages and requests.

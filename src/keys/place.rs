@@ -110,7 +110,7 @@ pub mod columns {
     pub const PARTNER_SECRET: SealedColumn =
         column(Purpose::PartnerSecret, "partner_secrets", "sealed", &["secret_id", "partner_id"]);
     /// The outcome of a request with an `Idempotency-Key`.
-    pub const ANSWER: SealedColumn = column(Purpose::Answer, "replays", "answer", &["replay_key"]);
+    pub const OUTCOME: SealedColumn = column(Purpose::Outcome, "replays", "outcome", &["replay_key"]);
     /// The values of a message, for its recipient alone.
     pub const MESSAGE: SealedColumn = column(Purpose::Message, "outbox", "sealed", &["message_id", "recipient"]);
     /// The secret of an authenticator app.

@@ -14,7 +14,7 @@ use tracing_subscriber::registry::LookupSpan;
 pub(super) struct Json;
 
 thread_local! {
-    /// The room in which this thread writes its lines.
+    /// The buffer in which this thread writes its lines.
     static LINE: Cell<String> = const { Cell::new(String::new()) };
     /// The last second of which this thread wrote a line, in Unix seconds and in words, without what follows the point.
     static SECOND: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };

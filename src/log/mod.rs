@@ -1,7 +1,7 @@
 //! The log: one line a request and one an event, for people on a terminal and as JSON elsewhere.
 //!
 //! Lines are collected and written together, at most a tenth of a second late, because a system call a line would cost
-//! more than many a request. Warnings and errors are written at once. No request waits for the log: while standard error is
+//! more than many a request. Warnings and errors are written immediately. No request waits for the log: while standard error is
 //! blocked (a full pipe), up to 512 KiB of lines wait, and further lines are dropped and counted.
 
 mod json;
@@ -18,7 +18,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 const FLUSH_INTERVAL: Duration = Duration::from_millis(100);
-/// With so many bytes collected the lines are written before the interval is over.
+/// Once this many bytes are collected, the lines are written before the interval is over.
 const COLLECTED_BYTES_DUE: usize = 64 * 1024;
 /// The most bytes that wait while standard error is blocked.
 const COLLECTED_BYTES_MAX: usize = 512 * 1024;

@@ -8,7 +8,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const INTERVAL: Duration = Duration::from_secs(60);
-/// With so many causes in a minute all are forgotten, and each gets a line again.
+/// With this many causes in a minute all are forgotten, and each gets a line again.
 const CAUSES_MAX: usize = 1_000;
 
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);

@@ -152,6 +152,6 @@ fn write_once(line: &str) {
 
 /// Exits the process without its exit handlers, which may wait for a lock.
 fn exit(code: u8) -> ! {
-    // SAFETY: `_exit` takes a number and ends the process at once. All acknowledged writes are on the disk.
+    // SAFETY: `_exit` takes a number and ends the process immediately. All acknowledged writes are on the disk.
     unsafe { libc::_exit(code.into()) }
 }

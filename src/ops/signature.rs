@@ -216,7 +216,7 @@ impl Signer {
         format!("{PRIVATE} {}\n{earlier}", hex(&self.seed))
     }
 
-    /// Replaces the key file of a directory at once.
+    /// Replaces the key file of a directory in one step.
     pub(crate) fn write(&self, dir: &Path) -> io::Result<()> {
         let (path, next) = (data_dir::signing_key(dir), dir.join(".signing.key.next"));
         let mut options = OpenOptions::new();

@@ -32,7 +32,7 @@ pub struct Status {
     /// Why the last try failed; empty: it did not.
     pub trouble: String,
     /// How many tries in a row have failed.
-    pub misses: i64,
+    pub failed_tries: i64,
     /// Batches that were taken, since the site was made.
     pub batches: i64,
     /// Rows that were taken, since the site was made.
@@ -50,7 +50,9 @@ pub fn status(site: &Site) -> Result<Status, Failure> {
         let state = sync::find(tx)?;
         let (waiting_rows, oldest) = history::waiting(tx, state.cursor)?;
         let (last_seq, refused_rows) = (history::last_seq(tx)?, sync::count_refused(tx)?);
-        let State { cursor, taken_at, tried_at, trouble, misses, batches, rows, renumbered, renumbered_at, .. } = state;
+        let State {
+            cursor, taken_at, tried_at, trouble, failed_tries, batches, rows, renumbered, renumbered_at, ..
+        } = state;
         Ok(Status {
             site_id: site.site_id.to_string(),
             upstream: settings.map(|settings| settings.upstream.without_secrets()).unwrap_or_default(),
@@ -63,7 +65,7 @@ pub fn status(site: &Site) -> Result<Status, Failure> {
             taken_at,
             tried_at,
             trouble,
-            misses,
+            failed_tries,
             batches,
             rows,
             renumbered,

@@ -1,6 +1,6 @@
-//! Reads a request's body whole, within limits of size and time.
+//! Reads all of a request's body, within limits of size and time.
 
-use super::body_room::{Part, SMALL_BYTES};
+use super::body_room::{BodyShare, SMALL_BYTES};
 use crate::http::failure::Failure;
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -20,29 +20,29 @@ pub(super) fn check_size(body: &impl Body, bytes_max: usize) -> Result<(), Failu
     if body.size_hint().lower() > bytes_max as u64 { Err(Failure::larger_than(bytes_max)) } else { Ok(()) }
 }
 
-/// Reads a body whose size was checked. `part`: the room of a body that may be larger than [`SMALL_BYTES`].
-pub(super) async fn read<B>(mut body: B, bytes_max: usize, part: Option<&Part>) -> Result<Bytes, Failure>
+/// Reads a body whose size was checked. `share`: the room of a body that may be larger than [`SMALL_BYTES`].
+pub(super) async fn read<B>(mut body: B, bytes_max: usize, share: Option<&BodyShare>) -> Result<Bytes, Failure>
 where
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
 {
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
-    let given_up = async {
-        match part {
-            Some(part) => part.given_up.notified().await,
+    let dropped = async {
+        match share {
+            Some(share) => share.dropped.notified().await,
             None => std::future::pending().await,
         }
     };
     let read = tokio::select! {
-        read = tokio::time::timeout(BODY_TIME_MAX, collect(&mut body, bytes_max, part)) => read,
-        () = given_up => Ok(Err(no_room())),
+        read = tokio::time::timeout(BODY_TIME_MAX, collect(&mut body, bytes_max, share)) => read,
+        () = dropped => Ok(Err(no_room())),
     };
     read.unwrap_or_else(|_| Err(Failure::too_slow()))
 }
 
 /// Collects a body in one buffer, which grows with the bytes that have arrived, whatever was announced.
-async fn collect<B>(body: &mut B, bytes_max: usize, part: Option<&Part>) -> Result<Bytes, Failure>
+async fn collect<B>(body: &mut B, bytes_max: usize, share: Option<&BodyShare>) -> Result<Bytes, Failure>
 where
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
 {
@@ -57,14 +57,14 @@ where
         }
         if length > all.capacity() {
             let capacity = length.next_power_of_two().max(announced).min(bytes_max);
-            if capacity > SMALL_BYTES && part.is_some_and(|part| !part.grow_to(capacity)) {
+            if capacity > SMALL_BYTES && share.is_some_and(|share| !share.grow_to(capacity)) {
                 return Err(no_room());
             }
             all.reserve_exact(capacity - all.len());
         }
         all.extend_from_slice(&data);
     }
-    part.inspect(|part| part.is_whole());
+    share.inspect(|share| share.keep());
     Ok(all.into())
 }
 

@@ -138,7 +138,7 @@ impl Limiter {
         }
     }
 
-    /// A slot for a connection from this address; `None`: close the connection at once. When all slots are taken, one
+    /// A slot for a connection from this address; `None`: close the connection immediately. When all slots are taken, one
     /// connection that waits for its client is dropped: of the network with the most connections, if it has more than this one.
     pub(super) fn enter(self: &Arc<Limiter>, address: IpAddr) -> Option<Slot> {
         let network = Source::from(address);

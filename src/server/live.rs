@@ -30,7 +30,7 @@ const EVENT_GAP: Duration = Duration::from_millis(400);
 const CHANGED: &[u8] = b"event: changed\ndata:\n\n";
 const KEEP_ALIVE: &[u8] = b":\n\n";
 
-/// The body of an answer: whole, in chunks, or an event stream.
+/// The body of an answer: in one piece, in chunks, or an event stream.
 pub(super) enum ResponseBody {
     Whole(Full<Bytes>),
     /// The first chunk until it is sent, and the remaining chunks.

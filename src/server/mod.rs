@@ -1,4 +1,4 @@
-//! The HTTP server: the only async code, and the only use of hyper. Reads requests whole, runs them on the pool, and sends the
+//! The HTTP server: the only async code, and the only use of hyper. Reads each request to its end, runs it on the pool, and sends the
 //! answers.
 
 mod body;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// How long a request waits for its drawing, the queue included: the largest take a second or two.
 const DRAWING_WAIT_MAX: Duration = Duration::from_secs(30);
-/// Documents that are drawn at once.
+/// Documents that are drawn at the same time.
 const DOCUMENT_THREADS: usize = 2;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -172,7 +172,7 @@ mod tests {
         let drawer = Drawer::default();
         drawer.start().unwrap();
         for (queue, at_once) in [(&drawer.documents, 2), (&drawer.pictures, 1)] {
-            // Each drawing waits for its neighbours, which can only be met at once.
+            // Each drawing waits for its neighbours, which only drawings of the same time can meet.
             let meet = Arc::new(Barrier::new(at_once));
             std::thread::scope(|scope| {
                 for _ in 0..2 {

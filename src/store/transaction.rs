@@ -139,7 +139,7 @@ impl<'c> Write<'c> {
         Write { read: Read { chain_key, ..Read::on(conn) }, now, queued: Cell::new(false) }
     }
 
-    /// The number that the next row of a table gets that never gives a number twice.
+    /// The number of the next row of a table whose numbers are never given twice.
     pub(crate) fn next_number(&self, table: &str) -> rusqlite::Result<i64> {
         self.get(sql!("SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = ?1"), [table])
     }

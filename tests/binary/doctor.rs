@@ -36,7 +36,7 @@ fn sound() -> Sound {
     let (desk, disk) = (Desk::with_site(), tempfile::tempdir_in("/dev/shm").unwrap());
     let second = desk.path().join("second");
     std::os::unix::fs::symlink(disk.path(), &second).unwrap();
-    settings(&desk, &format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap()));
+    settings(&desk, &format!("[backup]\noff_site = {:?}\n", second.to_str().unwrap()));
     desk.run(&["backup"]).done();
     desk.run(&["backup", "drill"]).done();
     Sound { desk, _disk: disk }
@@ -93,7 +93,7 @@ fn a_healthy_site_has_no_warning_with_and_without_a_server() {
         "clock",
         "certificate",
         "backup",
-        "second_place",
+        "off_site_backup",
         "off_site",
         "drill",
         "signature",
@@ -178,9 +178,9 @@ fn a_late_backup_is_noticed_locally_and_off_site() {
     both(now() - 4 * DAY);
     finds(&desk, "backup", "alarm", &["tunneldesk backup"]);
     backups_made_at(&desk, &first, now());
-    finds(&desk, "second_place", "alarm", &["second", "mounted"]);
+    finds(&desk, "off_site_backup", "alarm", &["second", "mounted"]);
     std::fs::remove_dir_all(&second).unwrap();
-    finds(&desk, "second_place", "alarm", &["There is no copy", "mounted"]);
+    finds(&desk, "off_site_backup", "alarm", &["There is no copy", "mounted"]);
 }
 
 #[test]
@@ -189,14 +189,14 @@ fn an_off_site_place_on_the_disk_of_the_site_is_a_warning() {
     assert!(!desk.run(&["check"]).done().contains("same disk"));
     for dir in [desk.data().join("second"), desk.path().join("beside")] {
         std::fs::create_dir(&dir).unwrap();
-        settings(&desk, &format!("[backup]\nsecond_place = {:?}\n", dir.to_str().unwrap()));
+        settings(&desk, &format!("[backup]\noff_site = {:?}\n", dir.to_str().unwrap()));
         let said = desk.run(&["check"]).done();
         assert!(
-            said.contains("Warning: backup.second_place") && said.contains("name a directory on another disk"),
+            said.contains("Warning: backup.off_site") && said.contains("name a directory on another disk"),
             "{said}"
         );
         desk.run(&["backup"]).done();
-        finds(&desk, "second_place", "warning", &["same disk", "another disk"]);
+        finds(&desk, "off_site_backup", "warning", &["same disk", "another disk"]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Many clients read a long logbook at once: each receives it whole, others are served, and the server's memory stays
+//! Many clients read a long logbook at the same time: each receives all of it, others are served, and the server's memory stays
 //! small.
 
 use crate::harness::{Caller, Desk, PASSWORD};

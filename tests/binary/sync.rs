@@ -122,7 +122,7 @@ fn a_server_syncs_by_itself_and_reports_its_progress() {
     add_rows(&desk, 1201..=1201);
     let trouble = desk.run(&["sync"]).trouble(2);
     assert!(trouble.contains("we move house"), "{trouble}");
-    assert_eq!(desk.json(&["sync", "--status"])["status"]["misses"], 1);
+    assert_eq!(desk.json(&["sync", "--status"])["status"]["failed_tries"], 1);
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn the_same_key_for_another_entry_is_another_key() {
         let entry_id = site.ask_for(member, "10101", &ines);
         let path = format!("/account/logbook/entries/{entry_id}/sign");
         ines.ask(Method::POST, &path).header("idempotency-key", "one for both").json(&json!({})).send().ok();
-        assert_eq!(*site.moves(entry_id).last().unwrap(), format!("pending open {}", ines.id), "{}", member.name);
+        assert_eq!(*site.events(entry_id).last().unwrap(), format!("pending open {}", ines.id), "{}", member.name);
     }
 }
 
@@ -210,10 +210,10 @@ fn a_wrong_proof_binds_its_key_too() {
 
 /// The kept outcomes with their keys, opened.
 fn kept(site: &Site) -> Vec<([u8; 32], Vec<u8>)> {
-    let rows: Vec<([u8; 32], Vec<u8>)> = site.read(|tx| Ok(tx.list("SELECT replay_key, answer FROM replays", [])?));
+    let rows: Vec<([u8; 32], Vec<u8>)> = site.read(|tx| Ok(tx.list("SELECT replay_key, outcome FROM replays", [])?));
     let keys = &site.inside().keys;
     let open = |(key, sealed): ([u8; 32], Vec<u8>)| {
-        let plain = keys.unseal(&columns::ANSWER.at([(&key).into()]), &sealed);
+        let plain = keys.unseal(&columns::OUTCOME.at([(&key).into()]), &sealed);
         (key, plain.expect("our own key sealed it"))
     };
     rows.into_iter().map(open).collect()
@@ -266,8 +266,8 @@ fn an_outcome_that_this_version_cannot_read_is_refused_and_not_repeated() {
     renew().ok();
     for other in [&b"\x80\xc8\0\0\0\0{}"[..], b"{\"pin\":\"123456\"}"] {
         let (key, _) = kept(&site).remove(0);
-        let sealed = site.inside().keys.seal(&columns::ANSWER.at([(&key).into()]), other);
-        site.change(|tx| Ok(tx.run("UPDATE replays SET answer = ?1", [&sealed])?));
+        let sealed = site.inside().keys.seal(&columns::OUTCOME.at([(&key).into()]), other);
+        site.change(|tx| Ok(tx.run("UPDATE replays SET outcome = ?1", [&sealed])?));
         let rows = site.rows();
         let refused = renew().refused(422);
         assert_eq!((refused.json()["code"].as_str(), site.rows()), (Some("idempotency_key_reused"), rows));

@@ -24,21 +24,21 @@ pub struct Copied {
 impl Copied {
     pub fn start(site: &Path, requests: &Requests) -> Result<Copied, String> {
         let second = site.with_file_name("second");
-        std::fs::create_dir(&second).map_err(|e| format!("cannot make a second place: {e}"))?;
+        std::fs::create_dir(&second).map_err(|e| format!("cannot make the off-site place: {e}"))?;
         let (with, without) = (server::copy(site, "copied")?, server::copy(site, "not-copied")?);
         let place = second.to_str().ok_or("the room has an odd name")?;
         // The server with an off-site target makes the base of its chain anyway. Neither server makes backups or drills
         // while it is measured.
         let no_backups = ("TUNNELDESK_BACKUP_EVERY_HOURS", "0");
         let copied = Copied {
-            with: Server::product_with(&with, &[no_backups, ("TUNNELDESK_BACKUP_SECOND_PLACE", place)])?,
+            with: Server::product_with(&with, &[no_backups, ("TUNNELDESK_BACKUP_OFF_SITE", place)])?,
             without: Server::product_with(&without, &[no_backups])?,
             second,
         };
         let since = Instant::now();
         while copied.ticks() == 0 {
             if since.elapsed() > CHAIN_TIME_MAX {
-                return Err(format!("no tick came to the second place within {CHAIN_TIME_MAX:?}"));
+                return Err(format!("no tick came to the off-site place within {CHAIN_TIME_MAX:?}"));
             }
             // Writes start after the base is complete: a base made under full load would fall so far behind that its
             // part of the WAL would be dropped.
@@ -81,7 +81,7 @@ impl Copied {
         }
         match self.ticks() > before {
             true => Ok(seen),
-            false => Err("no tick came to the second place, so nothing was measured".to_owned()),
+            false => Err("no tick came to the off-site place, so nothing was measured".to_owned()),
         }
     }
 

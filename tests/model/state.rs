@@ -2,7 +2,7 @@
 //! event.
 
 pub const PAGES: usize = 2;
-/// The number of unconfirmed frames above which the chain is given up.
+/// The number of unconfirmed frames above which the chain is abandoned.
 pub const CAP_FRAMES: u8 = 3;
 
 /// The number of the write that each page holds; 0: none.

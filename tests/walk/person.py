@@ -69,7 +69,7 @@ class Person:
         self.press([step for key in text for step in (("keyDown", key), ("keyUp", key))])
 
     def chord(self, modifier, key):
-        """Presses two keys at once."""
+        """Presses two keys together."""
         self.uses("keys")
         self.keys += 2
         self.by_hand += 2 * KEY

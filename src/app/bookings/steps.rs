@@ -15,8 +15,8 @@ use crate::store::tables::{endings, entries, notices, replays};
 /// A step of a booking that is known.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step<'a> {
-    /// The booking was sent again with other values: as it was sent, and as it stands then. Other values that concern the
-    /// member book an ended booking anew.
+    /// The partner sent the booking again with other values: what was sent, and the booking as it stands after that. An
+    /// ended booking is booked anew where the values concern the member.
     Change {
         sent: &'a Booking,
         stands: &'a Booking,

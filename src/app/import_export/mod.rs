@@ -33,7 +33,7 @@ use std::io;
 const LINES_AT_ONCE: usize = 50;
 /// Written rows between two progress reports.
 const ROWS_BETWEEN_WORDS: u64 = 500;
-/// Rows read at once for an export.
+/// Rows of one read for an export.
 const ROWS_AT_ONCE: i64 = 1_000;
 /// Mistakes beyond this number are counted, but not kept.
 const MISTAKES_MAX: usize = 100_000;

@@ -68,7 +68,7 @@ fn by_holder(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, F
     }
     match patch.status {
         // The desk owns an opening balance, and no member signs for oneself.
-        _ if entry.opening.is_some() => Err(sign_offs::opening_is_whole(cx, entry)),
+        _ if entry.opening.is_some() => Err(sign_offs::opening_is_indivisible(cx, entry)),
         Some(Status::Open | Status::Suspended) => Err(sign_offs::refusal(Denial::Oneself)),
         _ => ask_again(cx, entry, patch),
     }
@@ -101,7 +101,7 @@ fn by_desk(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, Fai
             sign_offs::sign(cx, entry, &patch.seen_entry(), patch.comments_instructor.as_deref())
         }
         _ if entry.status.is_signed() => Err(Failure::entry_signed()),
-        _ if entry.opening.is_some() => Err(sign_offs::opening_is_whole(cx, entry)),
+        _ if entry.opening.is_some() => Err(sign_offs::opening_is_indivisible(cx, entry)),
         _ => ask_again(cx, entry, patch),
     }
 }

@@ -61,7 +61,7 @@ fn no_change(may_read: bool) -> Failure {
     if may_read { Failure::not_allowed() } else { Failure::not_found() }
 }
 
-/// Deletes an entry: flight time, an unsigned skill, or an opening balance as a whole. The holder may delete own
+/// Deletes an entry: flight time, an unsigned skill, or all of an opening balance. The holder may delete own
 /// entries; the desk and the admins those of every member. A signed entry is part of the record and stays. The signer of a
 /// pending entry is notified. Audited, unless the logbook is the actor's own.
 pub(crate) fn delete(cx: &Change, entry_id: i64) -> Result<(), Failure> {
@@ -82,12 +82,12 @@ pub(crate) fn delete(cx: &Change, entry_id: i64) -> Result<(), Failure> {
 }
 
 fn delete_unsigned(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
-    let whole = sign_offs::whole(cx.tx, entry)?;
+    let whole = sign_offs::signed_together(cx.tx, entry)?;
     if whole.iter().any(|one| one.status.is_signed()) {
         return Err(Failure::entry_signed());
     }
     if entry.opening.is_some() && !cx.rank.is_staff() {
-        return Err(sign_offs::opening_is_whole(cx, entry));
+        return Err(sign_offs::opening_is_indivisible(cx, entry));
     }
     if entry.status == Status::Pending {
         sign_offs::notify_withdrawn(cx, entry)?;

@@ -20,7 +20,7 @@ pub(crate) fn ask(cx: &Change, request: &Request, instructor_id: Option<i64>) ->
     Ok(entry_id)
 }
 
-/// Records a skill that the actor saw another member perform, signed at once. Audited; the member is notified. An actor
+/// Records a skill that the actor saw another member perform; the entry is signed. Audited; the member is notified. An actor
 /// who may not sign the skill learns nothing about the member. Returns the number of the entry.
 pub(crate) fn record_seen(
     cx: &Change,

@@ -89,7 +89,7 @@ pub(crate) fn sign(
     comment: Option<&str>,
 ) -> Result<Status, Failure> {
     let (mut to, signer_id) = (entry.status, actor_id(cx)?);
-    for one in &whole(cx.tx, entry)? {
+    for one in &signed_together(cx.tx, entry)? {
         let level = match one.kind {
             Kind::Time => first_level(cx.site),
             _ => signoff::level_of(cx.site.catalogue, &one.skill),
@@ -122,7 +122,7 @@ pub(crate) fn deny(cx: &Change, entry: &SkillEntry, seen: &SeenEntry, reason: &s
     }
     seen.check_denial(entry)?;
     let (mut to, by) = (entry.status, actor_id(cx)?);
-    for one in &whole(cx.tx, entry)? {
+    for one in &signed_together(cx.tx, entry)? {
         to = entry::transition(Some(one.status), Action::Deny).ok_or_else(Failure::entry_state)?;
         skills::deny(cx.tx, one, by, reason)?;
     }
@@ -169,7 +169,7 @@ pub(crate) fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure>
         return Err(Failure::not_allowed());
     }
     if entry.opening.is_some() {
-        return Err(if entry.status.is_signed() { Failure::not_allowed() } else { opening_is_whole(cx, entry) });
+        return Err(if entry.status.is_signed() { Failure::not_allowed() } else { opening_is_indivisible(cx, entry) });
     }
     let to = entry::transition(Some(entry.status), Action::Cancel).ok_or_else(Failure::entry_state)?;
     skills::set_status(cx.tx, entry, actor_id(cx)?, to)?;
@@ -179,7 +179,7 @@ pub(crate) fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure>
 }
 
 /// The entries to change together: the entry alone, or the whole opening balance that it belongs to.
-pub(super) fn whole(tx: &Read, entry: &SkillEntry) -> Result<Vec<SkillEntry>, Failure> {
+pub(super) fn signed_together(tx: &Read, entry: &SkillEntry) -> Result<Vec<SkillEntry>, Failure> {
     match entry.opening {
         Some(opening) => Ok(skills::list_opening(tx, opening)?),
         None => Ok(skills::find(tx, entry.entry_id)?.into_iter().collect()),
@@ -192,9 +192,9 @@ pub(super) fn check_holder(tx: &Read, holder_id: i64) -> Result<(), Failure> {
     if profile.email_verified { Ok(()) } else { Err(Failure::email_not_confirmed()) }
 }
 
-/// The refusal to change a part of an unsigned opening balance: the desk deletes the whole and enters it anew, and nobody
+/// The refusal to change a part of an unsigned opening balance: the desk deletes all of it and enters it anew, and nobody
 /// else may change anything.
-pub(super) fn opening_is_whole(cx: &Change, entry: &SkillEntry) -> Failure {
+pub(super) fn opening_is_indivisible(cx: &Change, entry: &SkillEntry) -> Failure {
     let failure = if relation(cx.rank, entry).staff { Failure::entry_state() } else { Failure::not_allowed() };
     failure.saying(Text::new("opening_is_whole"))
 }

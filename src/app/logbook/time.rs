@@ -46,7 +46,7 @@ impl From<&Bearer> for Editor {
     }
 }
 
-/// Enters flight time in the logbook of a member; the entry is open at once. Audited, unless the logbook is the actor's
+/// Enters flight time in the logbook of a member; the entry is open from the beginning. Audited, unless the logbook is the actor's
 /// own. Returns the number of the entry. 409 where the member has signed no waiver that is in force here.
 pub(crate) fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, Failure> {
     if cx.member_id() != Some(member_id) {

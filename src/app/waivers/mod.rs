@@ -34,7 +34,7 @@ const SIGNATURES_PER_DAY: i64 = 20;
 /// How long after a signature the same form is taken for the same signing, sent again.
 const REPEAT_SECONDS: i64 = 10 * 60;
 const DAY: Duration = Duration::from_secs(86_400);
-/// The greatest number of flyers for whom one adult signs at once.
+/// The greatest number of flyers for whom one adult signs together.
 pub(crate) const FLYERS_MAX: usize = 12;
 const YEAR_SECONDS: i64 = 365 * 86_400 + 6 * 3_600;
 

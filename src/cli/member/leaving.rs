@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[command(after_help = "Moments are Unix seconds, bytes base64. What is left out is named, with the reason.")]
 pub(crate) struct Export {
     name: String,
-    /// Write to this file, whole or not at all, instead of standard output
+    /// Write to this file, completely or not at all, instead of standard output
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
 }

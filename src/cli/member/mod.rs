@@ -150,7 +150,7 @@ impl Member {
     }
 }
 
-/// As for a sign-up.
+/// The greatest length of a name, as for a sign-up.
 const NAME_CHARS_MAX: usize = 100;
 
 impl Add {
@@ -227,7 +227,8 @@ pub(super) fn find(site: &Site, name: &str) -> Result<Account, CommandError> {
     let found = by_id.or(by_name).ok_or_else(|| {
         refused(format!("there is no account {name}: give a username, an e-mail address or a member number"))
     })?;
-    // What a name of a closed account is given would be given to another one: somebody may have signed up to be joined.
+    // The name of an account that was joined into another names that one now. A command that gives something is refused, because
+    // a stranger may have signed up in order to be joined.
     let survivor = site.store.read(|tx| Ok(members::find_account_by_id(tx, joins::survivor_of(tx, found.member_id)?)?));
     match survivor? {
         Some(survivor) if survivor.member_id != found.member_id => Err(refused(format!(

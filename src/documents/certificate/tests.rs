@@ -97,7 +97,7 @@ fn names_that_are_long_or_lack_letters_still_make_a_sheet() {
     }
 }
 
-/// The page as a grey picture of so many pixels across, from `pdftoppm`; `None` where it is not installed.
+/// The page as a grey picture of this width in pixels, from `pdftoppm`; `None` where it is not installed.
 fn picture(pdf: &[u8], letters: &str) -> Option<Vec<u8>> {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("sheet.pdf"), pdf).unwrap();

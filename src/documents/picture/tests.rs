@@ -144,7 +144,7 @@ fn sixteen_bits_a_colour_are_fine() {
     assert_eq!(remake(&bytes).unwrap().width, 40);
 }
 
-/// The head of a JPEG: a frame of this kind and size with three components, and a first scan of so many of them.
+/// The head of a JPEG: a frame of this kind and size with three components, and a first scan of the given number of them.
 fn jpeg_head(frame: u8, (width, height): (u16, u16), sampling: u8, in_first_scan: u8) -> Vec<u8> {
     let [(left, right), (high, low)] = [width, height].map(|side| (side.to_be_bytes()[0], side.to_be_bytes()[1]));
     let start = [0xFF, 0xD8, 0xFF, frame, 0, 17, 8, high, low, left, right, 3];

@@ -8,9 +8,9 @@ const LEADING: f32 = 12.6;
 /// Between the foot of a row and the rule under it, and from there to the next row.
 const UNDER: f32 = 4.2;
 const HEADING: f32 = 16.0;
-/// Of one row, so that it fits a page.
+/// The most lines of one row, so that it fits a page.
 const ROW_LINES_MAX: usize = 40;
-/// Of all rows of one table: some forty pages. Where there is more to say, the longest texts are cut.
+/// The most lines of all rows of one table, some forty pages. Beyond that the longest texts are cut.
 const TABLE_LINES_MAX: usize = 2_000;
 const HAIRLINE: [u8; 3] = [214, 221, 229];
 
@@ -42,7 +42,7 @@ pub(super) fn label() -> TextStyle {
     TextStyle { typeface: &ROMAN, size: 7.4, tracking: 0.12, colour: SOFT }
 }
 
-/// A heading over what follows, kept on one page with so much of it.
+/// A heading over what follows, kept on one page with the first `followed_by` points of it.
 pub(super) fn heading(pages: &mut Pages, words: &str, followed_by: f32) {
     pages.make_room(46.0 + followed_by);
     pages.y += 30.0;
@@ -83,7 +83,8 @@ impl<'p, 'l> Table<'p, 'l> {
         texts.into_iter().zip(&self.columns).map(cell).collect()
     }
 
-    /// A row. Before the page is turned `turning` may set what is carried over, and after it what is brought along.
+    /// Sets a row. Where the page is turned, `turning` is called before, to set the sum carried over, and after, to set the sum
+    /// brought forward.
     pub(super) fn row(&mut self, cells: &Cells, turning: impl Fn(&mut Table, bool), reserve: f32) {
         let height = height(cells) as f32 * LEADING + UNDER;
         if !self.pages.has_room(height + reserve) {
@@ -143,7 +144,7 @@ pub(super) fn shorten<'r>(rows: impl IntoIterator<Item = &'r mut Cells>) {
     }
 }
 
-/// Nothing is carried over.
+/// For [`Table::row`] of a table without a sum: sets nothing where the page is turned.
 pub(super) fn plainly(_: &mut Table, _: bool) {}
 
 /// The height of a line of [`Table::sum`].

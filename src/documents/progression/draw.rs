@@ -21,7 +21,7 @@ const CARD_WIDTH: i32 = 122;
 const CARD_HEIGHT: i32 = 88;
 const CELL_WIDTH: i32 = CARD_WIDTH + 26;
 const CELL_HEIGHT: i32 = CARD_HEIGHT + 20;
-/// The panel of open levels stands at the right of so many rows, where enough columns are free.
+/// The panel of open levels stands at the right of at most this number of rows, where enough columns are free.
 const PANEL_ROWS: usize = 3;
 const PANEL_COLUMNS: usize = 4;
 const PANEL_LEVELS: usize = 4;
@@ -375,7 +375,7 @@ fn broken(name: &str) -> Vec<String> {
     }
 }
 
-/// Align most so many letters, with a sign that there were more.
+/// At most this number of letters, with a sign where there were more.
 fn clipped(words: &str, chars_max: usize) -> String {
     if words.chars().count() <= chars_max {
         return words.to_owned();

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Of the machine's fonts that one document reads: two of the largest.
+/// The most bytes of machine fonts that one document reads: two of the largest fonts.
 const BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Characters of one document that are looked for. More different ones stand in no logbook.
+/// The most characters of one document that are searched for in the machine's fonts; no logbook has more different ones.
 const CHARS_MAX: usize = 20_000;
 
 /// A font of the machine.

@@ -126,7 +126,7 @@ impl TimeZone {
         at.to_zoned(self.0.clone()).ok().map(|zoned| zoned.timestamp().as_second())
     }
 
-    /// The day of a moment, or the day so many days before.
+    /// The day of a moment, or the day that is `days_before` earlier.
     pub(crate) fn day(&self, moment: i64, days_before: i64) -> Day {
         let day = self.zoned(moment).date().checked_sub(days_before.days()).unwrap_or_default();
         let start = |date| self.first_moment(date).unwrap_or(moment);
@@ -142,7 +142,7 @@ impl TimeZone {
         Day { from: evening.unwrap_or(day.from), ..day }
     }
 
-    /// The last second of the site's day at a moment, or of the day so many days later. What ends on a day ends with it.
+    /// The last second of the site's day at a moment, or of the day that is `days_later` later. What ends on a day ends with it.
     pub fn end_of_day(&self, moment: i64, days_later: i64) -> i64 {
         self.day(moment, -days_later).to - 1
     }
@@ -304,7 +304,7 @@ impl TimeZone {
         }
     }
 
-    /// The date so many days after a moment, as `2026-11-21`; negative `days` go back.
+    /// The date `days` days after a moment, as `2026-11-21`; negative `days` go back.
     pub(crate) fn date_days_later(&self, moment: i64, days: i64) -> String {
         self.zoned(moment).date().checked_add(days.days()).unwrap_or_default().to_string()
     }

@@ -6,7 +6,7 @@ use super::words::WORD_CHARS_MAX;
 /// The distance of one typing mistake. A typed beginning (1) or part (2) of a word is nearer.
 pub(super) const MISTAKE_DISTANCE: u32 = 10;
 
-/// The number of typing mistakes that a typed word of so many letters may have.
+/// The number of typing mistakes that a typed word of this length may have.
 fn mistakes_max(letters: usize) -> u32 {
     match letters {
         0..=3 => 0,

@@ -233,12 +233,12 @@ pub(crate) fn without_year(
 }
 
 /// Currencies without a smaller unit, according to the processor.
-const WHOLE: [&str; 16] =
+const WITHOUT_DECIMALS: [&str; 16] =
     ["BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"];
 
 /// The number of decimals of an amount in this currency (ISO 4217, upper case).
 pub(crate) fn decimals(currency: &str) -> usize {
-    if WHOLE.contains(&currency) { 0 } else { 2 }
+    if WITHOUT_DECIMALS.contains(&currency) { 0 } else { 2 }
 }
 
 impl Price {

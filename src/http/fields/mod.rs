@@ -1,4 +1,4 @@
-//! The fields of a request, parsed leniently and validated together: every invalid field is reported at once.
+//! The fields of a request, parsed leniently and validated together: all invalid fields are reported together.
 //!
 //! A number may come as a decimal string, a string as a number, `null` and `""` count as absent, and unknown fields are
 //! ignored: existing clients send all of that.

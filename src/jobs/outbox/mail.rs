@@ -86,7 +86,7 @@ impl Mailer {
             offered: false,
         };
         let server = dial(&self.settings.host, self.settings.port).map_err(lost)?;
-        // A relay has the exchange of its connection: one that was given up ends by its own.
+        // A relay has the exchange of its connection: one whose message waits no longer ends by itself.
         self.exchange = Exchange::begin(CONVERSATION_TIME_MAX, CONVERSATION_BYTES_MAX);
         let relay = bounded::relay(server, self.exchange.clone()).map_err(lost)?;
         self.greet(relay).map_err(|e| unreachable(e, false))

@@ -87,7 +87,7 @@ impl OutboxSender {
         Ok(OutboxSender { site, name, url, channels, unrecorded: Vec::new() })
     }
 
-    /// Sends rounds until the sender of `stop` is dropped: at once when a message is queued, otherwise when one is due.
+    /// Sends rounds until the sender of `stop` is dropped: immediately when a message is queued, otherwise when one is due.
     fn work_until_stopped(&mut self, place: usize, stop: &Receiver<()>) {
         let signal = self.site.store.outbox_signal().clone();
         let mut busy = Instant::now();
@@ -265,7 +265,7 @@ impl ChannelSender {
     }
 }
 
-/// The threads of the outbox, one for each channel: a mail server that hangs keeps no short message.
+/// The threads of the outbox, one for each channel: a mail server that hangs keeps no short message waiting.
 pub struct OutboxThreads {
     stop: crossbeam_channel::Sender<()>,
     ended: Receiver<()>,

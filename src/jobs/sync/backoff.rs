@@ -12,20 +12,20 @@ const ROOM_WAIT_MAX: Duration = Duration::from_secs(8);
 /// The longest wait that a receiver may request.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 3600);
 
-/// A random wait up to the bound (full jitter), so that many sites do not return at once, plus the wait that the
+/// A random wait up to the bound (full jitter), so that many sites do not return at the same time, plus the wait that the
 /// receiver requested.
-pub(super) fn wait(misses: i64, asked: Option<Duration>) -> Duration {
-    let jitter = Duration::from_millis(below(bound(misses)));
+pub(super) fn wait(failed_tries: i64, asked: Option<Duration>) -> Duration {
+    let jitter = Duration::from_millis(below(bound(failed_tries)));
     asked.map_or(jitter, |asked| asked.min(RETRY_AFTER_MAX) + jitter)
 }
 
 /// The wait before a receiver that has no room is asked again.
-pub(super) fn wait_for_room(misses: i64) -> Duration {
-    wait(misses, None).min(ROOM_WAIT_MAX)
+pub(super) fn wait_for_room(failed_tries: i64) -> Duration {
+    wait(failed_tries, None).min(ROOM_WAIT_MAX)
 }
 
-fn bound(misses: i64) -> u64 {
-    let times = misses.clamp(1, 30) - 1;
+fn bound(failed_tries: i64) -> u64 {
+    let times = failed_tries.clamp(1, 30) - 1;
     (FIRST_MILLIS << times).min(LAST_MILLIS)
 }
 
@@ -49,10 +49,10 @@ mod tests {
 
     #[test]
     fn waits_grow_to_a_bound_and_fill_the_whole_range() {
-        for misses in 1..80 {
-            let bound = bound(misses);
-            assert!(bound <= LAST_MILLIS && (misses > 9 || bound == FIRST_MILLIS << (misses - 1)));
-            let waits: Vec<_> = (0..200).map(|_| wait(misses, None).as_millis() as u64).collect();
+        for failed_tries in 1..80 {
+            let bound = bound(failed_tries);
+            assert!(bound <= LAST_MILLIS && (failed_tries > 9 || bound == FIRST_MILLIS << (failed_tries - 1)));
+            let waits: Vec<_> = (0..200).map(|_| wait(failed_tries, None).as_millis() as u64).collect();
             assert!(waits.iter().all(|wait| *wait < bound));
             assert!(waits.iter().any(|wait| *wait < bound / 4) && waits.iter().any(|wait| *wait > bound / 4 * 3));
         }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_receiver_without_room_is_asked_again_within_seconds() {
-        assert!((1..80).all(|misses| wait_for_room(misses) <= Duration::from_secs(8)));
+        assert!((1..80).all(|failed_tries| wait_for_room(failed_tries) <= Duration::from_secs(8)));
         assert!((0..200).any(|_| wait_for_room(30) == Duration::from_secs(8)), "and not without a pause");
     }
 

@@ -85,7 +85,9 @@ impl Reports {
         let newest = self.page(None, 1)?.data.first().map_or(0, |row| row.seq);
         let waiting = self.page(Some(state.cursor), 1)?;
         let lag_seconds = waiting.data.first().map_or(0, |oldest| (self.clock.now() - oldest.at).max(0));
-        let State { cursor, taken_at, tried_at, trouble, misses, batches, rows, renumbered, renumbered_at, .. } = state;
+        let State {
+            cursor, taken_at, tried_at, trouble, failed_tries, batches, rows, renumbered, renumbered_at, ..
+        } = state;
         Ok(Status {
             site_id: self.id(),
             upstream: settings.upstream.without_secrets(),
@@ -98,7 +100,7 @@ impl Reports {
             taken_at,
             tried_at,
             trouble,
-            misses,
+            failed_tries,
             batches,
             rows,
             renumbered,

@@ -10,7 +10,7 @@ use crate::store::tables::sync::{self, Refused, State};
 use serde_json::value::{RawValue, to_raw_value};
 
 /// The greatest number of rows by which a receiver may be ahead; a greater claim is refused, because no site has lost
-/// so many rows.
+/// this many rows.
 const AHEAD_MAX: i64 = 10_000_000;
 
 /// The rows of one site, and the state of its sync.

@@ -39,10 +39,10 @@ pub struct Uploader {
     batch_rows: i64,
     /// Whether the receiver's position was requested since the last failure.
     asked: bool,
-    /// While a refused batch is halved: its last row, and the number of rows sent at once.
+    /// While a refused batch is halved: its last row, and the number of rows in one batch.
     bisecting: Option<(i64, i64)>,
     /// Consecutive failures.
-    misses: i64,
+    failed_tries: i64,
     /// Whether the position was changed since a row was last accepted.
     repositioned: bool,
     /// Why the last attempt failed.
@@ -61,7 +61,7 @@ impl Uploader {
             batch_rows,
             asked: false,
             bisecting: None,
-            misses: 0,
+            failed_tries: 0,
             repositioned: false,
             trouble: String::new(),
         }
@@ -191,7 +191,7 @@ impl Uploader {
     /// Records that a batch was accepted, in whole or in part.
     fn taken(&mut self, mut state: State, batch: &Batch, position: Position) -> Result<Step, Trouble> {
         let now = self.source.now();
-        (state.misses, state.refused_run, state.tried_at, state.taken_at) = (0, 0, Some(now), Some(now));
+        (state.failed_tries, state.refused_run, state.tried_at, state.taken_at) = (0, 0, Some(now), Some(now));
         state.trouble.clear();
         state.batches += 1;
         let (whole, before) = (position.seq >= batch.last, state.cursor);
@@ -201,7 +201,7 @@ impl Uploader {
         if whole {
             state.pending = 0;
         }
-        (self.repositioned, self.misses) = (false, 0);
+        (self.repositioned, self.failed_tries) = (false, 0);
         self.source.write(&state, Some(Change::Taken(before, state.held))).map_err(Trouble::later)?;
         if position.seq > batch.last {
             self.follow(state, position)?;
@@ -238,7 +238,7 @@ impl Uploader {
         Ok(next)
     }
 
-    /// Handles a receiver that wants other rows first. The first time, these are sent at once; a second time in a row
+    /// Handles a receiver that wants other rows first. The first time, these are sent immediately; a second time in a row
     /// counts as a failure.
     fn reposition(&mut self, state: State, batch: &Batch, position: Position) -> Result<Step, Trouble> {
         let again = std::mem::replace(&mut self.repositioned, true);
@@ -272,11 +272,11 @@ impl Uploader {
         }
         let now = self.source.now();
         tracing::error!(seq = batch.last, cause = error, "the receiver refuses this row; it is skipped");
-        (state.cursor, state.misses, state.tried_at) = (batch.last, 0, Some(now));
+        (state.cursor, state.failed_tries, state.tried_at) = (batch.last, 0, Some(now));
         state.refused_run += 1;
         let refused = Refused { seq: batch.last, refused_at: now, tried_at: now, tries: 1, error };
         self.source.write(&state, Some(Change::Refused(refused))).map_err(Trouble::later)?;
-        (self.bisecting, self.misses) = (None, 0);
+        (self.bisecting, self.failed_tries) = (None, 0);
         Ok(Step::Moved(1))
     }
 
@@ -287,9 +287,9 @@ impl Uploader {
             self.offer_again(&mut state, refused)?;
             return Ok(Step::Moved(1));
         }
-        self.misses = 0;
-        if state.misses > 0 || !state.trouble.is_empty() {
-            (state.misses, state.tried_at) = (0, Some(self.source.now()));
+        self.failed_tries = 0;
+        if state.failed_tries > 0 || !state.trouble.is_empty() {
+            (state.failed_tries, state.tried_at) = (0, Some(self.source.now()));
             state.trouble.clear();
             self.source.write(&state, None).map_err(Trouble::later)?;
         }
@@ -332,12 +332,12 @@ impl Uploader {
         };
         self.asked = false;
         self.upstream.disconnect();
-        self.misses += 1;
+        self.failed_tries += 1;
         let kept = self.source.state().and_then(|mut state| {
             if state.trouble != error {
                 tracing::warn!(cause = error, "nothing goes upstream; it waits");
             }
-            (state.misses, state.tried_at) = (self.misses, Some(self.source.now()));
+            (state.failed_tries, state.tried_at) = (self.failed_tries, Some(self.source.now()));
             state.trouble.clone_from(&error);
             self.source.write(&state, None)
         });
@@ -345,6 +345,10 @@ impl Uploader {
             tracing::warn!(cause, "the state of the sync was not written");
         }
         self.trouble = error;
-        Step::Wait(if is_full { backoff::wait_for_room(self.misses) } else { backoff::wait(self.misses, asked) })
+        Step::Wait(if is_full {
+            backoff::wait_for_room(self.failed_tries)
+        } else {
+            backoff::wait(self.failed_tries, asked)
+        })
     }
 }

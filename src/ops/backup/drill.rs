@@ -193,7 +193,7 @@ fn record_file(site_dir: &Path) -> PathBuf {
     local_store(site_dir).dir().join("drill.json")
 }
 
-/// Replaces a file at once.
+/// Replaces a file in one step.
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let new = path.with_extension("json.new");
     crate::files::write(&new, bytes)?;

@@ -79,7 +79,7 @@ impl Identities {
         }
     }
 
-    /// Decrypts a file of so many bytes at most, and returns the digest of the plain bytes, of which there are no more. The error
+    /// Decrypts a file of limited size, and returns the digest of the plain bytes, of which there are no more. The error
     /// is one line.
     pub(crate) fn decrypt(
         &self,

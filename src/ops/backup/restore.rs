@@ -152,7 +152,7 @@ pub(crate) struct Restored {
     pub zone: TimeZone,
     /// What its tunnel is called.
     pub name: String,
-    /// Of so many members who had been erased, not all are known any more: somebody may be back.
+    /// The number of erased members, where the list of them is shorter: somebody may be back.
     pub not_erased: Option<usize>,
 }
 

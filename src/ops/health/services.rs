@@ -143,12 +143,12 @@ pub(crate) fn signature(site: &Site) -> Fact {
 /// Whether the off-site copy is as new as the local backup.
 pub(crate) fn off_site_backup(site: &Site) -> Fact {
     let Some(off_site) = OffSite::of(site) else {
-        let (text, next) = (Text::new("health.second_place.none"), Text::new("health.second_place.next_first"));
-        return Fact::judged("second_place", State::Warning, text, next);
+        let (text, next) = (Text::new("health.off_site_backup.none"), Text::new("health.off_site_backup.next_first"));
+        return Fact::judged("off_site_backup", State::Warning, text, next);
     };
     let target = off_site.target();
     let is_bucket = target.path().is_none();
-    let next = if is_bucket { "health.second_place.next_store" } else { "health.second_place.next" };
+    let next = if is_bucket { "health.off_site_backup.next_store" } else { "health.off_site_backup.next" };
     let next = Text::new(next).with("dir", target);
     // Listing the target may take seconds, so the snapshot of the database is released first.
     site.store.release();
@@ -165,17 +165,17 @@ pub(crate) fn off_site_backup(site: &Site) -> Fact {
         Ok(newest) => newest,
         Err(cause) => {
             let text = match cause == off_site.no_answer() {
-                true => Text::new("health.second_place.silent").with("dir", target),
-                false => Text::new("health.second_place.refused").with("cause", cause),
+                true => Text::new("health.off_site_backup.silent").with("dir", target),
+                false => Text::new("health.off_site_backup.refused").with("cause", cause),
             };
-            return Fact::judged("second_place", State::Alarm, text, next);
+            return Fact::judged("off_site_backup", State::Alarm, text, next);
         }
     };
     let made_at = |backup: &Backup| backup.manifest.made_at;
     let (local, copied) = (local_store(&site.config.data).list().first().map(made_at), newest.as_ref().map(made_at));
     let text = match copied {
-        Some(at) => Text::new("health.second_place").with("dir", target).with("at", moment_text(site, at)),
-        None => Text::new("health.second_place.empty").with("dir", target),
+        Some(at) => Text::new("health.off_site_backup").with("dir", target).with("at", moment_text(site, at)),
+        None => Text::new("health.off_site_backup.empty").with("dir", target),
     };
     let state = match (local, copied) {
         (Some(local), Some(copied)) => health::backup(local - copied, site.config.backup.every_hours * 3_600),
@@ -183,10 +183,10 @@ pub(crate) fn off_site_backup(site: &Site) -> Fact {
         (None, _) => State::Ok,
     };
     if state == State::Ok && target.path().is_some_and(|dir| is_same_disk(&site.config.data, &dir)) {
-        let text = text.followed_by([Text::new("health.second_place.same_disk")]);
-        return Fact::judged("second_place", State::Warning, text, Text::new("health.second_place.next_first"));
+        let text = text.followed_by([Text::new("health.off_site_backup.same_disk")]);
+        return Fact::judged("off_site_backup", State::Warning, text, Text::new("health.off_site_backup.next_first"));
     }
-    Fact::judged("second_place", state, text, next)
+    Fact::judged("off_site_backup", state, text, next)
 }
 
 /// How far the off-site copy is behind the last write.
@@ -382,7 +382,7 @@ mod tests {
         let site = new_site(&DataDir::lock(dir.path()).unwrap(), config);
         assert_eq!(sign_ins(&site).state, State::Ok);
         assert!(site.store.has_snapshot());
-        assert_eq!(off_site_backup(&site).name, "second_place");
+        assert_eq!(off_site_backup(&site).name, "off_site_backup");
         assert!(!site.store.has_snapshot());
     }
 }

@@ -70,7 +70,7 @@ impl Replicator<'_> {
     }
 }
 
-/// Rounds between two bases of a database of so many bytes, at most.
+/// The most rounds between two bases of a database of `bytes` bytes.
 fn rounds_to_base_max(bytes: u64) -> u64 {
     (bytes / BYTES_PER_ROUND_TO_BASE).clamp(*ROUNDS_TO_BASE_MAX.start(), *ROUNDS_TO_BASE_MAX.end())
 }

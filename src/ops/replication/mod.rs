@@ -3,7 +3,7 @@
 //! The writer notes where each commit ends in the WAL ([`crate::store::engine::capture`]). A thread reads the changed pages,
 //! puts them into a tick on the off-site target, and confirms the commits once the tick is flushed there. No checkpoint runs
 //! before that, so that the WAL itself is the queue. Where too much is unconfirmed, or the target lost a file, the chain is
-//! given up and a new base begins another: the site never stops for a copy that fails.
+//! abandoned and a new base begins another: the site never stops for a copy that fails.
 
 mod base;
 pub(crate) mod chain;
@@ -39,15 +39,15 @@ use std::time::Duration;
 pub(crate) use stranger::note_stranger;
 
 const TICK_INTERVAL: Duration = Duration::from_secs(1);
-/// Checks between two ticks whether so much was written that a tick is due at once.
+/// Checks between two ticks whether so much was written that a tick is due before its second is over.
 const CHECKS_PER_TICK: u32 = 10;
-/// A tick is due at once when an eighth of the unconfirmed bytes that are allowed waits.
+/// A tick is due before its second is over when an eighth of the unconfirmed bytes that are allowed waits.
 const PARTS_OF_UNCONFIRMED: u64 = 8;
-/// A restarted WAL of so many frames is read into the page cache. After a minute without writes the system may have dropped
+/// A restarted WAL of this many frames is read into the page cache. After a minute without writes the system may have dropped
 /// the file's old pages, and overwriting a part of one then waits for its read: without this, the first second of a busy
 /// site took half as many writes.
 const FRAMES_TO_FETCH: u32 = 250;
-/// A tick runs at low priority until it is so late.
+/// A tick runs at low priority until it is this late.
 const LOW_PRIORITY_SECONDS_MAX: i64 = 1;
 /// A tick runs at normal priority also when a quarter of the unconfirmed bytes that are allowed waits: writes without a pause
 /// would fill the rest before it is done.
@@ -293,7 +293,7 @@ impl<'s> Replicator<'s> {
     fn ship(&mut self, timeout: Duration, is_held: bool) {
         let mut has_tombstones = is_held;
         let capture = &self.site.store.writer().capture;
-        // At least one, to notice that the chain was given up.
+        // At least one, to notice that the chain was abandoned.
         let ticks = self.chain.as_ref().map_or(0, |chain| capture.waiting(chain.ticks.follower()).max(1));
         for _ in 0..ticks {
             let Some(chain) = &mut self.chain else { return };

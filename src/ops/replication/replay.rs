@@ -129,7 +129,7 @@ impl Replay {
             (done.ticks, done.moment) = (*number, tick.head.moment);
             progress(done.ticks, self.ticks.len() as u64);
         }
-        // A chain that was given up, or ended with its server, may lack the last commits before the next one.
+        // A chain that was abandoned, or ended with its server, may lack the last commits before the next one.
         let is_other = |next: &&ChainOrigin| is_whole && done.trouble.is_none() && next.checksum() != sums.whole();
         done.gap_until = self.next.as_ref().filter(is_other).map(|next| next.moment);
         file.sync_all().map_err(failed)?;

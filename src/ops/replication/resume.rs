@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// The log's copy, until its rest is off site.
+/// The name of the copy of the log, which is kept until all of it is off site.
 const REST: &str = ".off-site-rest";
 
 /// How far a chain has come: the content of the file.
@@ -85,7 +85,7 @@ impl Reached {
         }
     }
 
-    /// Notes it. Not flushed: after a power cut an older one is seen as such, because the off-site target has more ticks.
+    /// Writes this to the file. Not flushed: after a power cut an older one is seen as such, because the off-site target has more ticks.
     pub(super) fn note(&self, data: &Path) {
         let written = serde_json::to_vec(self).map_err(std::io::Error::other);
         let written = written.and_then(|text| crate::files::write(&data_dir::off_site_end(data), text));
@@ -101,7 +101,7 @@ impl Reached {
     }
 }
 
-/// Forgets how far a chain has come that was given up.
+/// Forgets how far an abandoned chain had come.
 pub(super) fn forget(data: &Path) {
     _ = std::fs::remove_file(data_dir::off_site_end(data));
 }
@@ -133,7 +133,7 @@ impl Rest {
         Some(Rest { reached, left })
     }
 
-    /// Leaves it for the thread of the off-site copy.
+    /// Hands it to the thread of the off-site copy.
     pub(crate) fn lay(self, site: &Site) {
         *lock(&site.state::<Replica>().rest) = Some(self);
     }

@@ -182,7 +182,7 @@ impl Target {
         }
     }
 
-    /// Opens a file that may have so many bytes. A further byte is an error.
+    /// Opens a file that may have `bytes_max` bytes. A further byte is an error.
     pub(crate) fn open(&self, object: Object, bytes_max: u64) -> io::Result<Box<dyn Read>> {
         let bytes_max = bytes_max.min(object.bytes_max());
         let from: Box<dyn Read> = match self {
@@ -211,7 +211,7 @@ impl Target {
         }
     }
 
-    /// Puts a file that `write` writes, whole and flushed. A failed try may leave a part of it, and the same file may be put
+    /// Puts a file that `write` writes, and flushes it. A failed try may leave a part of it, and the same file may be put
     /// again with the same `written`. [`io::ErrorKind::AlreadyExists`]: another machine has put a file of that name.
     pub(crate) fn put(
         &self,
@@ -227,7 +227,7 @@ impl Target {
         Ok(StoredFile { at: self.clone(), object, bytes })
     }
 
-    /// Whether the target takes a backup of so many bytes.
+    /// Whether the target takes a backup of this size.
     pub(crate) fn probe(&self, bytes: u64) -> Result<(), String> {
         match self {
             Target::Directory(place) => place.probe(bytes),

@@ -22,7 +22,7 @@ const TAIL_BYTES: usize = DIGEST_BYTES + SIGNATURE_BYTES;
 /// What a page takes in a tick.
 const ENTRY_BYTES: u64 = 4 + PAGE_BYTES as u64;
 /// A file grows by the pages that a tick holds, and by pages that were free again when it was written. SQLite lists those on
-/// pages that it writes, fewer than so many on each.
+/// pages that it writes, fewer than this on each.
 const FREE_PAGES_LISTED_MAX: u64 = PAGE_BYTES as u64 / 4;
 
 /// The random id of a chain, in every tick of it.
@@ -149,13 +149,13 @@ impl Head {
         HEAD_BYTES as u64 + u64::from(self.count) * ENTRY_BYTES
     }
 
-    /// The digest, and its signature: the tick of another chain, or of another place in the chain, has another.
+    /// The digest, and a signature over it with lineage and number, so that a tick of another chain or place is refused.
     fn tail(&self, digest: &[u8], signer: &Signer) -> Vec<u8> {
         let signature = signer.sign(Kind::Tick, &[&self.lineage, &self.number.to_be_bytes(), digest]);
         [digest, &signature].concat()
     }
 
-    /// Whether a file of so many pages can have so many after the tick.
+    /// Whether a file of `pages` pages can have the tick's size after it.
     pub(crate) fn fits(&self, pages: u32) -> bool {
         let growth = (u64::from(self.count) + 1) * FREE_PAGES_LISTED_MAX;
         (1..=u64::from(pages) + growth).contains(&u64::from(self.size))

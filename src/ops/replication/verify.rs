@@ -1,5 +1,5 @@
 //! The look back: every half hour the files of the chain are read back from the off-site target, so that a tick or a base that
-//! is damaged or missing there is known before it is needed. A new base begins at once then.
+//! is damaged or missing there is known before it is needed. A new base then begins immediately.
 
 use super::chain::{Chain, list, ticks_of};
 use super::target::Target;
@@ -135,7 +135,7 @@ impl Look {
 }
 
 impl Target {
-    /// What is wrong with a file that was read back, and was sound or not. What is larger than it may be does not open.
+    /// What is wrong with a file by the outcome of reading it back; `None`: nothing. A file that is too large fails to open.
     fn flaw_of(&self, object: Object, is_sound: io::Result<bool>) -> io::Result<Option<String>> {
         let shown = self.shown(object);
         match is_sound {

@@ -64,7 +64,7 @@ fn note_other(site: &Site, other: &Other) {
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::ops::standby::epoch::{Own, set_own};
+    use crate::ops::standby::epoch::{OwnEpoch, set_own};
     use crate::ops::tests::new_site;
     use crate::store::Condition;
     use crate::store::engine::data_dir::DataDir;
@@ -93,8 +93,11 @@ mod tests {
         let claim = |content: &str| Claim::of_promotion(2, false, content);
         let promoted = |content: &str| {
             let content = content.to_owned();
-            set_own(dir.path(), &Own { epoch: 2, unwritten: Some(content.clone()), content, ..Own::default() })
-                .unwrap();
+            set_own(
+                dir.path(),
+                &OwnEpoch { epoch: 2, unwritten: Some(content.clone()), content, ..OwnEpoch::default() },
+            )
+            .unwrap();
         };
         promoted("bb");
         hear_follower(&site, &claim("aa"), Some("http://b"));

@@ -48,14 +48,14 @@ impl Claim {
 
 /// The epoch of this machine, from its last promotion (`epoch.json`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Own {
+pub(crate) struct OwnEpoch {
     pub epoch: u64,
     /// The machine that this one followed. It is asked from the promotion on, because it may be promoted too.
     #[serde(default)]
     pub main: Option<Main>,
     /// The machine whose place this one has taken, where its address is known.
     #[serde(default)]
-    pub other: Option<Other>,
+    pub other: Option<FormerMachine>,
     /// Random, of the last promotion: the content of the epoch's file (hex).
     #[serde(default)]
     pub content: String,
@@ -64,7 +64,7 @@ pub(crate) struct Own {
     pub unwritten: Option<String>,
 }
 
-impl Own {
+impl OwnEpoch {
     pub(crate) fn claim(&self) -> Claim {
         Claim::of_promotion(self.epoch, self.unwritten.is_none(), &self.content)
     }
@@ -72,7 +72,7 @@ impl Own {
 
 /// A machine whose place this one has taken.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Other {
+pub(crate) struct FormerMachine {
     /// Like `https://tunnel.example.org`.
     pub url: String,
     /// Whether it knows that it was replaced.
@@ -111,17 +111,17 @@ impl Display for Fenced {
 }
 
 /// The epoch of a data directory. A file that cannot be read counts as 0: at worst a machine then stops writing.
-pub(crate) fn own(data: &Path) -> Own {
+pub(crate) fn own(data: &Path) -> OwnEpoch {
     read(&data.join(OWN)).unwrap_or_default()
 }
 
-pub(crate) fn set_own(data: &Path, own: &Own) -> io::Result<()> {
+pub(crate) fn set_own(data: &Path, own: &OwnEpoch) -> io::Result<()> {
     let _alone = lock_own();
     write(data, OWN, own)
 }
 
 /// Changes the epoch file of a running server, where several threads may.
-pub(crate) fn change_own(data: &Path, change: impl FnOnce(&mut Own)) -> io::Result<()> {
+pub(crate) fn change_own(data: &Path, change: impl FnOnce(&mut OwnEpoch)) -> io::Result<()> {
     let _alone = lock_own();
     let mut own = own(data);
     change(&mut own);
@@ -161,7 +161,7 @@ fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
     serde_json::from_slice(&crate::files::read(path).ok()?).ok()
 }
 
-/// Replaces a file at once, flushed.
+/// Replaces a file in one step, flushed.
 pub(super) fn write(dir: &Path, name: &str, value: &impl Serialize) -> io::Result<()> {
     let unfinished = dir.join(format!(".{name}.unfinished"));
     let mut file =
@@ -199,7 +199,7 @@ mod tests {
             write(data, FENCED, &fence_at(epoch)).unwrap();
             fenced(data).is_some()
         };
-        set_own(data, &Own { epoch: 2, unwritten: Some("b".to_owned()), ..Own::default() }).unwrap();
+        set_own(data, &OwnEpoch { epoch: 2, unwritten: Some("b".to_owned()), ..OwnEpoch::default() }).unwrap();
         assert_eq!([fenced_at(1), fenced_at(2), fenced_at(3)], [false, true, true]);
         change_own(data, |own| own.unwritten = None).unwrap();
         assert_eq!([fenced_at(1), fenced_at(2), fenced_at(3)], [false, false, true]);
@@ -208,10 +208,10 @@ mod tests {
     #[test]
     fn a_promotion_is_higher_than_all_that_a_directory_knows() {
         let data = tempfile::tempdir().unwrap();
-        assert_eq!((own(data.path()), next(data.path(), 0)), (Own::default(), 1));
+        assert_eq!((own(data.path()), next(data.path(), 0)), (OwnEpoch::default(), 1));
         write(data.path(), FENCED, &fence_at(4)).unwrap();
         assert_eq!((fenced(data.path()).unwrap().claim.epoch, next(data.path(), 2)), (4, 5));
-        set_own(data.path(), &Own { epoch: 5, ..Own::default() }).unwrap();
+        set_own(data.path(), &OwnEpoch { epoch: 5, ..OwnEpoch::default() }).unwrap();
         assert_eq!((fenced(data.path()), next(data.path(), 8)), (None, 9));
     }
 }

@@ -137,7 +137,7 @@ impl Feed {
         }
         self.base_begun.store(site.now(), Ordering::Release);
         if matches!(&*state, State::Chain(chain) if chain.is_attached) {
-            tracing::warn!("a standby requests a base; the copy that was continued until now is given up");
+            tracing::warn!("a standby requests a base; the copy that was continued until now ends");
         }
         // The earlier chain is dropped first: the new base is made in the same directory.
         *state = State::Nothing;

@@ -2,7 +2,7 @@
 //! refuses all writes once it learns of it.
 
 use super::copy;
-use super::epoch::{self, Other, Own};
+use super::epoch::{self, FormerMachine, OwnEpoch};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Subject};
@@ -68,8 +68,8 @@ pub(crate) fn run(
     drop(held);
     let main = Some(main).filter(|main| !main.url.is_empty());
     let replaced = main.as_ref().map(|main| main.url.clone());
-    let other = replaced.clone().filter(|_| raises).map(|url| Other { url, knows: false });
-    let own = Own { epoch: raised, main: main.filter(|_| raises), other, content, unwritten };
+    let other = replaced.clone().filter(|_| raises).map(|url| FormerMachine { url, knows: false });
+    let own = OwnEpoch { epoch: raised, main: main.filter(|_| raises), other, content, unwritten };
     epoch::set_own(data, &own).map_err(|e| format!("cannot note the epoch in {}: {e}", data.display()))?;
     swap_in(data_dir, &ready)?;
     Ok(Promoted { epoch: raised, moment: Some(moment), zone, other: replaced, erased, not_off_site })
@@ -78,9 +78,9 @@ pub(crate) fn run(
 /// The epoch of a promotion.
 struct Raised {
     epoch: u64,
-    /// See [`Own::content`].
+    /// See [`OwnEpoch::content`].
     content: String,
-    /// See [`Own::unwritten`].
+    /// See [`OwnEpoch::unwritten`].
     unwritten: Option<String>,
     /// See [`Promoted::not_off_site`].
     not_off_site: Option<String>,
@@ -156,11 +156,11 @@ fn promote_site(
     site.close();
     written.map_err(|e| format!("the site takes no writes: {e}"))?;
     // A machine that an earlier promotion replaced may not know of that yet.
-    let Own { main, other, .. } = epoch::own(data);
+    let OwnEpoch { main, other, .. } = epoch::own(data);
     let url = epoch::fenced(data).and_then(|fenced| fenced.url);
     let url = url.or(other.map(|other| other.url)).or(main.as_ref().map(|main| main.url.clone()));
-    let other = url.clone().map(|url| Other { url, knows: false });
-    let own = Own { epoch: raised, main, other, content, unwritten };
+    let other = url.clone().map(|url| FormerMachine { url, knows: false });
+    let own = OwnEpoch { epoch: raised, main, other, content, unwritten };
     epoch::set_own(data, &own).map_err(|e| format!("cannot note the epoch in {}: {e}", data.display()))?;
     Ok(Promoted { epoch: raised, moment: None, zone, other: url, erased: 0, not_off_site })
 }

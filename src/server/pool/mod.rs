@@ -52,9 +52,9 @@ const STANDBY_THREADS: usize = 2;
 const STANDBY_QUEUE_MAX: usize = 16;
 /// How often a call that may write looks whether the disk answers.
 const HANG_CHECK_INTERVAL: Duration = Duration::from_secs(5);
-/// After this time a read is given up: much longer than it may wait for a thread and a connection, and may run.
+/// After this time a read is answered with a failure: much longer than it may wait for a thread and a connection, and may run.
 const READ_ANSWER_TIME_MAX: Duration = Duration::from_secs(10);
-/// After this time a write that waits behind others is given up, a long import for example. Its thread goes on.
+/// After this time a write that waits behind others, a long import for example, is answered with a failure. Its thread goes on.
 const WRITE_ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 
 pub(super) struct Pool {
@@ -165,7 +165,7 @@ impl Pool {
         })
     }
 
-    /// Runs a call on its queue. A full queue refuses the call at once. A call is given up while the disk does not answer.
+    /// Runs a call on its queue. A full queue refuses the call immediately. While the disk does not answer, a call is answered with a failure.
     pub(super) async fn run(&self, fallback: &Fallback<'_>, access: &'static Access, mut call: Call) -> FinishedCall {
         let queued = Instant::now();
         // The one thread of these calls waits for the disk itself, and could not even refuse them.
@@ -214,7 +214,7 @@ impl Pool {
         }
     }
 
-    /// The failure: the call is given up. What it writes may be there later all the same.
+    /// The failure for a call that took too long. What it writes may be there later all the same.
     async fn await_patiently<T>(
         &self,
         mut answer: oneshot::Receiver<T>,

@@ -1,6 +1,6 @@
 //! The log line of a request.
 
-use super::super::body_room::Part;
+use super::super::body_room::BodyShare;
 use super::super::pool::FinishedCall;
 use crate::http::row::CallerKind;
 use crate::i18n::language::Language;
@@ -26,7 +26,7 @@ pub(super) struct LogLine<'p> {
     pub(super) language: Language,
     pub(super) monitor_user: Option<String>,
     /// The room of a large body, given back with the answer.
-    pub(super) body_part: Option<Part>,
+    pub(super) body_share: Option<BodyShare>,
     /// Whether the client waits before it sends the body of a refused request, so that the connection ends.
     pub(super) body_unsent: bool,
 }

@@ -23,7 +23,7 @@ impl HttpService {
             row: None,
             language: Language::English,
             monitor_user: None,
-            body_part: None,
+            body_share: None,
             body_unsent: false,
         };
         let failure = match status {

@@ -86,7 +86,7 @@ fn gauges(text: &mut String, service: &HttpService, site: &Site) {
             "Rows that the receiver refuses; tunneldesk sync --status shows them.",
             sync.refused_rows,
         ),
-        ("sync_misses", "gauge", "Consecutive failed attempts.", sync.misses),
+        ("sync_failed_tries", "gauge", "Failed tries in a row.", sync.failed_tries),
         ("sync_rows_total", "counter", "Rows that the receiver accepted.", sync.rows),
     ] {
         _ = write!(
@@ -156,7 +156,7 @@ struct SyncCounts {
     waiting_rows: u64,
     lag_seconds: u64,
     refused_rows: u64,
-    misses: u64,
+    failed_tries: u64,
     rows: u64,
 }
 
@@ -171,7 +171,7 @@ fn sync_counts(site: &Site) -> SyncCounts {
         waiting_rows: status.waiting_rows.unsigned_abs(),
         lag_seconds: status.lag_seconds.unsigned_abs(),
         refused_rows: status.refused_rows.unsigned_abs(),
-        misses: status.misses.unsigned_abs(),
+        failed_tries: status.failed_tries.unsigned_abs(),
         rows: status.rows.unsigned_abs(),
     };
     status.map(counts).unwrap_or_default()

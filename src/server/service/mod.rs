@@ -161,7 +161,7 @@ impl HttpService {
             row: None,
             language: accept::language_of(request.uri().path(), request.headers()),
             monitor_user: None,
-            body_part: None,
+            body_share: None,
             body_unsent: false,
         };
         let language = line.language;
@@ -217,7 +217,7 @@ impl HttpService {
         self.respond(line, finished, cors)
     }
 
-    /// Reads the request whole and finds its operation.
+    /// Reads all of the request and finds its operation.
     async fn take(
         &self,
         request: Request<Incoming>,
@@ -242,9 +242,9 @@ impl HttpService {
             return Err(failure);
         }
         if route.body_bytes_max > SMALL_BYTES {
-            line.body_part = Some(self.body_room.enter(line.caller.into()));
+            line.body_share = Some(self.body_room.enter(line.caller.into()));
         }
-        let body = body::read(incoming, route.body_bytes_max, line.body_part.as_ref()).await?;
+        let body = body::read(incoming, route.body_bytes_max, line.body_share.as_ref()).await?;
         let call = Call {
             row: &route.row,
             method: head.method,

@@ -348,7 +348,7 @@ impl<'c> Handle<'c> {
 
     /// Reads a page (from 0) and verifies it. The error is SQLite's code.
     pub(super) fn read(&self, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
-        // SAFETY: the file is one that `open` made, is open as long as its connection, and the page has so many bytes.
+        // SAFETY: the file is one that `open` made, is open as long as its connection, and the page has that many bytes.
         match unsafe { read(self.file, page.as_mut_ptr().cast(), PAGE_BYTES as c_int, offset_of(part, index)) } {
             ffi::SQLITE_OK => Ok(()),
             code => Err(code),
@@ -358,7 +358,7 @@ impl<'c> Handle<'c> {
     /// Reads a page without verifying it. The error is SQLite's code.
     pub(super) fn read_unchecked(&self, part: Part, index: usize, page: &mut [u8; PAGE_BYTES]) -> Result<(), c_int> {
         let file = self.file;
-        // SAFETY: the file is one that `open` made, is open as long as its connection, and the page has so many bytes.
+        // SAFETY: the file is one that `open` made, is open as long as its connection, and the page has that many bytes.
         match unsafe { system!(file, xRead, page.as_mut_ptr().cast(), PAGE_BYTES as c_int, offset_of(part, index)) } {
             ffi::SQLITE_OK => Ok(()),
             code => Err(code),

@@ -10,7 +10,7 @@ const BEGUN_AHEAD: [&str; 15] = [
     "throttles WHERE missed_at > :now",
     "partner_signatures WHERE used_at > :now",
     "booking_tokens WHERE created_at > :now",
-    "replays WHERE answered_at > :now",
+    "replays WHERE kept_at > :now",
     "passcodes WHERE created_at > :now",
     "counted WHERE counted_at > :now",
     "passkey_challenges WHERE created_at > :now",

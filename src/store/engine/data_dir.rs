@@ -334,7 +334,7 @@ pub(crate) fn free_bytes(dir: &Path) -> std::io::Result<u64> {
 }
 
 /// Starts writing dirty pages of the file to the disk, without waiting. Otherwise the final flush of a large file
-/// writes all of it at once, and readers of the disk wait that long.
+/// writes all of it together, and readers of the disk wait that long.
 pub(crate) fn begin_to_flush(file: &File) {
     // SAFETY: the descriptor is open. An error here shows again when the whole file is flushed.
     unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };

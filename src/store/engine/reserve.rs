@@ -54,7 +54,7 @@ impl Reserve {
         self.ensure() && self.has_room(FREE_BYTES_MIN)
     }
 
-    /// Whether so many bytes are free. A disk whose free space cannot be read does not count as full: a failed write
+    /// Whether `bytes` bytes are free. A disk whose free space cannot be read does not count as full: a failed write
     /// will show that.
     fn has_room(&self, bytes: u64) -> bool {
         data_dir::free_bytes(&self.dir).is_ok_and(|free| free >= bytes)

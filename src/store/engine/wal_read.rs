@@ -88,7 +88,7 @@ impl WalReader {
         Ok(changes)
     }
 
-    /// Asks the kernel to read the rest of the WAL after so many frames ahead, without waiting.
+    /// Asks the kernel to read ahead what stands in the WAL after these frames, without waiting.
     pub(crate) fn fetch_behind(&self, frames: u32) {
         // The kernel follows one advice for no more than its read-ahead window, often 128 KiB.
         const STEP: usize = 128 * 1024;

@@ -311,7 +311,7 @@ pub(crate) fn list_load(tx: &Read, tunnel_id: i64, (from, to): (i64, i64), secon
 row! {
     /// A booking as its member sees it.
     #[derive(Debug)]
-    pub(crate) struct Own {
+    pub(crate) struct OwnBooking {
         pub booking_id: i64,
         pub flight_date: i64,
         pub minutes_booked: i64,
@@ -332,10 +332,17 @@ pub(crate) fn has_flown(tx: &Read, member_id: i64) -> Result<bool> {
 }
 
 /// A member's own bookings between two moments, by flight date.
-pub(crate) fn list_own(tx: &Read, tunnel_id: i64, member_id: i64, from: i64, to: i64, limit: i64) -> Result<Vec<Own>> {
+pub(crate) fn list_own(
+    tx: &Read,
+    tunnel_id: i64,
+    member_id: i64,
+    from: i64,
+    to: i64,
+    limit: i64,
+) -> Result<Vec<OwnBooking>> {
     let sql = sql!(
         "SELECT ",
-        Own::COLUMNS,
+        OwnBooking::COLUMNS,
         " FROM bookings
                WHERE member_id = :member_id AND flight_date >= :from AND flight_date < :to AND tunnel_id = :tunnel_id
                  AND ended_as IS NULL

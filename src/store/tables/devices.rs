@@ -23,7 +23,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
 
 pub(crate) type DeviceHash = [u8; 32];
 
-/// A device counts as unknown after so many seconds without a sign-in.
+/// A device counts as unknown after this many seconds without a sign-in.
 pub(crate) const KEPT_SECONDS: i64 = 180 * 86_400;
 /// A member whose client loses its token gets a new one at each sign-in; tokens that were never used again are deleted
 /// first.

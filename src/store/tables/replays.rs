@@ -13,7 +13,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[
         not_personal("replay_key", HASH),
         not_personal("body_digest", HASH),
-        mentioned("answer", Mention::RowRemoved).sealed(&columns::ANSWER),
+        mentioned("outcome", Mention::RowRemoved).sealed(&columns::OUTCOME),
         not_personal("token_hash", "of a token that ends with its session"),
     ],
     &[],
@@ -26,7 +26,7 @@ row! {
     pub(crate) struct StoredOutcome {
         pub body_digest: [u8; 32],
         /// The outcome as JSON, sealed; empty where it is void, and for a form.
-        pub answer: Vec<u8>,
+        pub outcome: Vec<u8>,
         /// SHA-256 of the token that the outcome contains, if any.
         pub token_hash: Option<[u8; 32]>,
         /// The booking that the outcome is about, if any.
@@ -35,22 +35,22 @@ row! {
 }
 
 pub(crate) fn find(tx: &Read, replay_key: &[u8; 32], now: i64) -> Result<Option<StoredOutcome>> {
-    let sql = sql!("SELECT ", StoredOutcome::COLUMNS, " FROM replays WHERE replay_key = ?1 AND answered_at > ?2");
+    let sql = sql!("SELECT ", StoredOutcome::COLUMNS, " FROM replays WHERE replay_key = ?1 AND kept_at > ?2");
     tx.find(sql, (&replay_key[..], now - KEPT_SECONDS))
 }
 
 pub(crate) fn insert(tx: &Write, replay_key: &[u8; 32], kept: &StoredOutcome) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO replays" {
-        replay_key: &replay_key[..], body_digest: &kept.body_digest[..], answer: kept.answer,
-        answered_at: tx.now(), token_hash: kept.token_hash.as_ref().map(|hash| &hash[..]), booking_id: kept.booking_id,
+        replay_key: &replay_key[..], body_digest: &kept.body_digest[..], outcome: kept.outcome,
+        kept_at: tx.now(), token_hash: kept.token_hash.as_ref().map(|hash| &hash[..]), booking_id: kept.booking_id,
     })
 }
 
 /// Voids the stored outcomes about a booking: a repeated request is judged anew, and its key stays with its body.
 pub(crate) fn void_about_booking(tx: &Write, booking_id: i64) -> Result<usize> {
-    tx.run(sql!("UPDATE replays SET answer = x'', token_hash = NULL WHERE booking_id = ?1"), [booking_id])
+    tx.run(sql!("UPDATE replays SET outcome = x'', token_hash = NULL WHERE booking_id = ?1"), [booking_id])
 }
 
 pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "replays" by "replay_key" where "answered_at <= ?2", tx.now() - KEPT_SECONDS)
+    purge!(tx, rows, "replays" by "replay_key" where "kept_at <= ?2", tx.now() - KEPT_SECONDS)
 }

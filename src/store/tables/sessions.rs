@@ -136,7 +136,7 @@ row! {
         pub role: Role = "m.role",
         pub banned: bool = "m.banned_at IS NOT NULL",
         pub proven_at: i64,
-        pub wrong_pins: i64 = "s.pin_misses",
+        pub wrong_pins: i64,
         bound: Option<Vec<u8>>,
     }
 }
@@ -155,7 +155,7 @@ pub(crate) fn find_parked(tx: &Read, token_hash: &TokenHash, now: i64) -> Result
 /// Parks a session: its token is not valid any more.
 pub(crate) fn park(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     let sql =
-        sql!("UPDATE sessions SET parked_at = ?2, pin_misses = 0, seen_at = max(seen_at, ?2) WHERE token_hash = ?1");
+        sql!("UPDATE sessions SET parked_at = ?2, wrong_pins = 0, seen_at = max(seen_at, ?2) WHERE token_hash = ?1");
     tx.run(sql, (&token_hash[..], tx.now()))
 }
 
@@ -164,7 +164,7 @@ pub(crate) fn resume(tx: &Write, parked: &TokenHash, renewed: &TokenHash) -> Res
     let Some(found) = find_parked(tx, parked, tx.now())? else { return Ok(0) };
     let bound = session_mark(tx, renewed, found.member_id);
     let sql = sql!(
-        "UPDATE sessions SET token_hash = ?2, parked_at = NULL, pin_misses = 0, seen_at = max(seen_at, ?3), bound = ?4
+        "UPDATE sessions SET token_hash = ?2, parked_at = NULL, wrong_pins = 0, seen_at = max(seen_at, ?3), bound = ?4
                WHERE token_hash = ?1 AND parked_at IS NOT NULL"
     );
     tx.run(sql, (&parked[..], &renewed[..], tx.now(), bound))
@@ -172,7 +172,7 @@ pub(crate) fn resume(tx: &Write, parked: &TokenHash, renewed: &TokenHash) -> Res
 
 /// Counts a wrong PIN at a parked session.
 pub(crate) fn count_wrong_pin(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
-    tx.run(sql!("UPDATE sessions SET pin_misses = pin_misses + 1 WHERE token_hash = ?1"), [&token_hash[..]])
+    tx.run(sql!("UPDATE sessions SET wrong_pins = wrong_pins + 1 WHERE token_hash = ?1"), [&token_hash[..]])
 }
 
 /// Whether a token is still valid for a session, a booking, or the second step of a sign-in.

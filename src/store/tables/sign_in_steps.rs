@@ -37,7 +37,7 @@ pub(crate) fn delete(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM sign_in_steps WHERE member_id = ?1"), [member_id])
 }
 
-/// Deletes expired steps, all at once: there is at most one a member.
+/// Deletes all expired steps: there is at most one a member.
 pub(crate) fn purge_expired(tx: &Write) -> Result<usize> {
     tx.run(sql!("DELETE FROM sign_in_steps WHERE ends_at <= ?1"), [tx.now()])
 }

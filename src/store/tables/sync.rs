@@ -32,7 +32,7 @@ row! {
         /// Rows refused since the receiver last took one.
         pub refused_run: i64,
         /// Failed tries in a row.
-        pub misses: i64,
+        pub failed_tries: i64,
         /// Why the last try failed; empty: it succeeded.
         pub trouble: String,
         /// When the last batch was sent.

@@ -115,7 +115,7 @@ pub(crate) fn show_door(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(shown(StatusCode::OK, call.language(), &page))
 }
 
-/// `POST /desk/kiosks/{kiosk_id}/revoke`: revokes a kiosk and its guest's session at once.
+/// `POST /desk/kiosks/{kiosk_id}/revoke`: revokes a kiosk and ends its guest's session.
 pub(crate) fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let kiosk_id = path_id(call, 0)?;
     match app::change(site, clerk, call.language(), |cx| app::kiosks::revoke(cx, kiosk_id))? {

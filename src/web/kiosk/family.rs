@@ -59,7 +59,7 @@ struct Row {
 struct FamilyData {
     /// The guest, then the children.
     due: Vec<Due>,
-    booked: Vec<(usize, bookings::Own)>,
+    booked: Vec<(usize, bookings::OwnBooking)>,
     may_have: bool,
     secrets: Secrets,
 }
@@ -91,7 +91,7 @@ fn find(site: &Site, guest: &Guest) -> Result<FamilyData, Failure> {
 fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Answer {
     let (zone, language) = (site.time_zone()?, call.language());
     let FamilyData { due, booked, may_have, secrets } = find(site, guest)?;
-    let row = |(place, one): (usize, bookings::Own)| Row {
+    let row = |(place, one): (usize, bookings::OwnBooking)| Row {
         booking_id: one.booking_id,
         name: due[place].name.clone(),
         clock: zone.clock(one.flight_date),

@@ -16,7 +16,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::logbook;
 use crate::store::queries::standing::{self, Flyer};
-use crate::store::tables::bookings::{self, Own};
+use crate::store::tables::bookings::{self, OwnBooking};
 use crate::store::tables::media;
 use crate::store::tables::members::{self, Secrets};
 use crate::web::badge::{Badge, currency_badge};
@@ -116,9 +116,9 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
 
 /// What the page shows about a member.
 struct HomeData {
-    today: Vec<Own>,
+    today: Vec<OwnBooking>,
     /// The first booking after today.
-    next: Option<Own>,
+    next: Option<OwnBooking>,
     flyer: Flyer,
     flown_today: i64,
     flown: i64,
@@ -151,7 +151,7 @@ fn read(site: &Site, tx: &Read, member_id: i64, (arrivals, day): &(Day, Day)) ->
     })
 }
 
-fn booked(ticket: String, one: Own, zone: &TimeZone, language: Language) -> Booked {
+fn booked(ticket: String, one: OwnBooking, zone: &TimeZone, language: Language) -> Booked {
     let logged = |minutes: i64| language.say(&Text::new("kiosk.logged").with("minutes", minutes));
     Booked {
         booking_id: one.booking_id,

@@ -1,4 +1,4 @@
-//! Signing up at a kiosk, with sign-in at once.
+//! Signing up at a kiosk, which also signs in.
 
 use super::{Screen, show};
 use crate::app::signup::{self, SignedUp, SignupPlace};

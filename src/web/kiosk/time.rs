@@ -51,7 +51,7 @@ fn list_logged(site: &Site, call: &Call, guest: &Guest) -> Result<Vec<String>, F
     let own = site.store.read(|tx| {
         Ok(bookings::list_own(tx, site.tunnel_id, guest.member_id(), day.from, day.to, DAY_BOOKINGS_MAX)?)
     })?;
-    let say = |one: bookings::Own| {
+    let say = |one: bookings::OwnBooking| {
         let text = Text::new("kiosk.time_logged").with("clock", zone.clock(one.flight_date));
         Some(call.language().say(&text.with("minutes", one.minutes_logged?)))
     };

@@ -108,7 +108,7 @@ fn writes_that_a_lost_wal_takes_along_come_back_from_the_off_site_copy_by_the_pr
     desk.add_member("jane", "member");
     let off_site = desk.path().join("off-site");
     std::fs::create_dir(&off_site).unwrap();
-    let settings = format!("[backup]\nsecond_place = {off_site:?}\n");
+    let settings = format!("[backup]\noff_site = {off_site:?}\n");
     std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
     let server = desk.serve();
     let jane = server.sign_in("jane", PASSWORD);
@@ -144,7 +144,7 @@ fn an_off_site_disk_that_is_not_mounted_any_more_is_reported_and_nothing_is_copi
     if disk.path().metadata().unwrap().dev() == desk.data().metadata().unwrap().dev() {
         return println!("SKIPPED: no second disk");
     }
-    let second = super::name_second_place(&desk);
+    let second = super::name_off_site(&desk);
     symlink(disk.path(), &second).unwrap();
     desk.run(&["backup"]).done();
     std::fs::remove_file(&second).unwrap();
@@ -152,7 +152,7 @@ fn an_off_site_disk_that_is_not_mounted_any_more_is_reported_and_nothing_is_copi
     let said = desk.run(&["backup"]).trouble(2);
     assert!(said.contains("is it mounted?"), "{said}");
     assert_eq!(std::fs::read_dir(&second).unwrap().count(), 0);
-    assert_eq!(desk.fact("second_place").unwrap().0, "alarm");
+    assert_eq!(desk.fact("off_site_backup").unwrap().0, "alarm");
     let server = desk.serve();
     crate::off_site::until("the cause", || desk.fact("off_site").filter(|(_, said)| said.contains("is it mounted?")));
     assert_eq!(std::fs::read_dir(&second).unwrap().count(), 0);
@@ -160,5 +160,5 @@ fn an_off_site_disk_that_is_not_mounted_any_more_is_reported_and_nothing_is_copi
     std::fs::remove_dir(&second).unwrap();
     symlink(disk.path(), &second).unwrap();
     desk.run(&["backup"]).done();
-    assert_eq!(desk.fact("second_place").unwrap().0, "ok");
+    assert_eq!(desk.fact("off_site_backup").unwrap().0, "ok");
 }

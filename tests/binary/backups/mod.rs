@@ -17,9 +17,9 @@ fn backups(desk: &Desk) -> Vec<PathBuf> {
 }
 
 /// Names an off-site target in the settings. Its directory does not exist yet.
-fn name_second_place(desk: &Desk) -> PathBuf {
+fn name_off_site(desk: &Desk) -> PathBuf {
     let second = desk.path().join("second");
-    let settings = format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap());
+    let settings = format!("[backup]\noff_site = {:?}\n", second.to_str().unwrap());
     std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
     second
 }
@@ -40,7 +40,7 @@ fn a_backup_of_a_running_site_brings_it_back_as_it_was() {
     desk.add_member("jane", "member");
     let server = desk.serve();
     let said = desk.run(&["backup"]).done();
-    assert!(said.starts_with("Made and verified") && said.contains("second_place"), "{said}");
+    assert!(said.starts_with("Made and verified") && said.contains("backup.off_site"), "{said}");
     desk.add_member("late", "member");
     let said = desk.run(&["restore"]).trouble(1);
     assert!(said.contains("is running on") && said.contains("stop it"), "{said}");
@@ -60,7 +60,7 @@ fn a_backup_of_a_running_site_brings_it_back_as_it_was() {
 fn a_site_is_restored_on_a_new_machine_from_the_off_site_backup() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
-    let second = name_second_place(&desk);
+    let second = name_off_site(&desk);
     let said = desk.run(&["backup"]).trouble(2);
     assert!(said.contains("is it mounted?"), "{said}");
     std::fs::create_dir(&second).unwrap();
@@ -81,7 +81,7 @@ fn a_site_is_restored_on_a_new_machine_from_the_off_site_backup() {
 fn restores_and_erasures_work_while_the_off_site_target_does_not_answer() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
-    let second = name_second_place(&desk);
+    let second = name_off_site(&desk);
     std::fs::create_dir_all(second.join("hanging")).unwrap();
     desk.run(&["backup"]).done();
     desk.add_member("late", "member");
@@ -231,7 +231,7 @@ fn encrypted_copies_open_with_their_key_alone() {
     let second = desk.path().join("second");
     std::fs::create_dir(&second).unwrap();
     let ((recipient, identity), (_, other)) = (key(&desk, "ours"), key(&desk, "theirs"));
-    let settings = format!("[backup]\nsecond_place = {:?}\nrecipient = {recipient:?}\n", second.to_str().unwrap());
+    let settings = format!("[backup]\noff_site = {:?}\nrecipient = {recipient:?}\n", second.to_str().unwrap());
     std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
     let made = desk.json(&["backup", "now"]);
     let copy = PathBuf::from(text(&made["second"]));
@@ -266,7 +266,7 @@ fn encrypted_copies_open_with_their_key_alone() {
 fn where_copies_are_encrypted_a_plain_one_from_there_is_not_restored_and_one_beside_the_site_needs_no_key() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
-    let second = name_second_place(&desk);
+    let second = name_off_site(&desk);
     std::fs::create_dir_all(&second).unwrap();
     let plain = PathBuf::from(text(&desk.json(&["backup", "now"])["second"]));
     let (recipient, identity) = key(&desk, "ours");
@@ -348,7 +348,7 @@ fn a_backup_whose_off_site_target_hangs_does_not_block_other_commands() {
     const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
-    let second = name_second_place(&desk);
+    let second = name_off_site(&desk);
     std::fs::create_dir_all(second.join("hanging")).unwrap();
     let _server = desk.serve();
     desk.run(&["backup"]).done();
@@ -361,7 +361,7 @@ fn a_backup_whose_off_site_target_hangs_does_not_block_other_commands() {
         desk.run(&["member", "erase", "jane", "--yes"]);
         // The drill is refused while the database itself is copied.
         while desk.run(&["backup", "drill"]).code != Some(0) {
-            assert!(!hung.is_finished(), "the shelf is held while the second place hangs");
+            assert!(!hung.is_finished(), "the shelf is held while the off-site place hangs");
         }
         let said = hung.join().unwrap();
         assert!(said.contains("was made") && said.contains("does not answer"), "{said}");

@@ -1,6 +1,6 @@
 //! Copies off site count only where a machine of the site has signed them.
 
-use super::{cut_short, name_second_place, names};
+use super::{cut_short, name_off_site, names};
 use crate::harness::{Desk, edit_manifest, text};
 use std::path::PathBuf;
 
@@ -14,9 +14,9 @@ fn a_new_machine_restores_the_site_that_was_named_and_nothing_that_nobody_signed
     let (desk, other) = (Desk::with_site(), Desk::with_site());
     desk.add_member("jane", "member");
     other.add_member("mark", "member");
-    let second = name_second_place(&desk);
+    let second = name_off_site(&desk);
     std::fs::create_dir_all(&second).unwrap();
-    let settings = format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap());
+    let settings = format!("[backup]\noff_site = {:?}\n", second.to_str().unwrap());
     std::fs::write(other.path().join("tunneldesk.toml"), settings).unwrap();
     let made = PathBuf::from(text(&desk.json(&["backup", "now"])["second"]));
     other.run(&["backup"]).done();
@@ -51,7 +51,7 @@ fn a_new_machine_restores_the_site_that_was_named_and_nothing_that_nobody_signed
 fn a_rotated_key_signs_what_follows_and_what_the_earlier_one_signed_stays_good() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
-    std::fs::create_dir_all(name_second_place(&desk)).unwrap();
+    std::fs::create_dir_all(name_off_site(&desk)).unwrap();
     desk.run(&["backup"]).done();
     let before = text(&desk.json(&["restore", "--dry-run"])["signed_by"]).to_owned();
     let rotated = desk.json(&["key", "rotate"]);
@@ -72,7 +72,7 @@ fn a_rotated_key_signs_what_follows_and_what_the_earlier_one_signed_stays_good()
 fn a_newer_copy_by_a_key_that_was_not_noted_is_not_passed_over_in_silence() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
-    std::fs::create_dir_all(name_second_place(&desk)).unwrap();
+    std::fs::create_dir_all(name_off_site(&desk)).unwrap();
     desk.run(&["backup"]).done();
     let noted = fingerprint(&desk);
     // The key is lost, and the site goes on with another.
@@ -99,7 +99,7 @@ fn a_newer_copy_by_a_key_that_was_not_noted_is_not_passed_over_in_silence() {
 #[test]
 fn a_site_that_lost_its_key_is_not_replaced_by_another_one_of_the_same_place() {
     let (desk, other) = (Desk::with_site(), Desk::with_site());
-    let place = name_second_place(&desk);
+    let place = name_off_site(&desk);
     std::fs::create_dir_all(&place).unwrap();
     desk.add_member("jane", "member");
     let settings = std::fs::read_to_string(desk.path().join("tunneldesk.toml")).unwrap();
@@ -115,7 +115,7 @@ fn a_site_that_lost_its_key_is_not_replaced_by_another_one_of_the_same_place() {
 #[test]
 fn an_emptied_list_of_erased_members_shows_by_the_newest_manifest() {
     let desk = Desk::with_site();
-    let second = name_second_place(&desk);
+    let second = name_off_site(&desk);
     std::fs::create_dir_all(&second).unwrap();
     for name in ["jane", "mark"] {
         desk.add_member(name, "member");
@@ -144,7 +144,7 @@ fn an_emptied_list_of_erased_members_shows_by_the_newest_manifest() {
 fn a_mistake_in_settings_that_a_restore_does_not_need_stops_none_and_an_empty_place_is_named() {
     let desk = Desk::with_site();
     desk.add_member("jane", "member");
-    let second = name_second_place(&desk);
+    let second = name_off_site(&desk);
     std::fs::create_dir_all(&second).unwrap();
     let said = desk.run(&["restore", "--data", "nowhere"]).trouble(1);
     assert!(said.contains("nowhere/backups") && said.contains(second.to_str().unwrap()), "{said}");
@@ -159,7 +159,7 @@ fn a_mistake_in_settings_that_a_restore_does_not_need_stops_none_and_an_empty_pl
     assert_eq!(desk.run(&["serve"]).code, Some(1), "a server starts with none");
     std::fs::write(&file, &settings).unwrap();
     assert_eq!(names(&desk), ["jane"]);
-    std::fs::write(&file, settings.replace("second_place", "second_plaice")).unwrap();
+    std::fs::write(&file, settings.replace("off_site", "of_site")).unwrap();
     let ran = desk.run(&["restore"]);
-    assert!(ran.code == Some(1) && ran.err.contains("second_plaice"), "{}{}", ran.out, ran.err);
+    assert!(ran.code == Some(1) && ran.err.contains("of_site"), "{}{}", ran.out, ran.err);
 }

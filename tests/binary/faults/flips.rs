@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const SHORT: u64 = 18;
-/// The number of flips that run at once. Each run spends most of its time waiting.
+/// The number of flips that run at the same time. Each run spends most of its time waiting.
 const AT_ONCE: usize = 6;
 /// The time within which the alarm must be raised.
 const ALARM_TIME_MAX: Duration = Duration::from_secs(60);
@@ -151,7 +151,7 @@ fn alarm(server: &Server) -> Option<String> {
     let told = server.get(&Caller::Anyone, "/readyz?verbose").body;
     // A copied site has no off-site backups until it has run for a while, and no flip is about those.
     let mut alarms = told.lines().filter_map(|line| line.strip_prefix("alarm "));
-    alarms.find(|fact| *fact != "second_place").map(str::to_owned)
+    alarms.find(|fact| *fact != "off_site_backup").map(str::to_owned)
 }
 
 fn alarm_in_time(server: &Server) -> Option<String> {

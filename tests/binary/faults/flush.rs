@@ -1,4 +1,4 @@
-//! A failed flush of the WAL or of the database ends the server at once, because later writes could not be trusted.
+//! A failed flush of the WAL or of the database ends the server immediately, because later writes could not be trusted.
 //! Every write acknowledged before it is there after the restart.
 
 use super::{TRACER, or_skip, tracer};

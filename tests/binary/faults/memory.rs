@@ -1,4 +1,4 @@
-//! A server limited to 128 MiB of memory: sign-ins, pictures, reports, reads and writes at once, and no process is
+//! A server limited to 128 MiB of memory: sign-ins, pictures, reports, reads and writes at the same time, and no process is
 //! killed.
 
 use super::{or_skip, rounds};

@@ -100,7 +100,7 @@ impl Desk {
         if std::env::var_os("TUNNELDESK_TEST_OFF_SITE").is_some() {
             let data_dir = self.path().join("off-site");
             std::fs::create_dir_all(&data_dir).unwrap();
-            command.env("TUNNELDESK_BACKUP_SECOND_PLACE", data_dir);
+            command.env("TUNNELDESK_BACKUP_OFF_SITE", data_dir);
         }
         command
     }

@@ -41,14 +41,14 @@ fn a_lost_site_is_restored_from_a_bucket_as_from_a_directory() {
     let begun = oracle::now();
     oracle.write_until(&server, Duration::from_secs(3), || ());
     let (at, asked) = (oracle::now(), store.asked());
-    // The erasure rewrites the database at once, possibly before the last writes have reached the store.
+    // The erasure rewrites the database immediately, possibly before the last writes have reached the store.
     desk.run(&["member", "erase", "flyer-1", "--yes"]).done();
     // Writes from here on may be lost with the disk, and belong to a later second.
     until("the next second", || (oracle::now() > at).then_some(()));
     assert!(asked.iter().filter(|line| line.starts_with("PUT ")).count() >= 2, "{asked:#?}");
     assert!(asked.iter().all(|line| line.starts_with("PUT ") || line.starts_with("HEAD ")), "{asked:#?}");
     assert!(store.ticks().iter().all(|tick| tick.ends_with(".tick.age")));
-    let (state, said) = desk.fact("second_place").unwrap();
+    let (state, said) = desk.fact("off_site_backup").unwrap();
     assert!(state == "ok" && said.contains("s3://backups/tunnels/one"), "{state}: {said}");
     assert!(!fact(&desk).1.contains("If-None-Match"), "{}", fact(&desk).1);
     let listed = desk.json(&["backup", "list"]);
@@ -220,7 +220,7 @@ fn a_failing_bucket_slows_no_request_is_reported_and_is_caught_up_with() {
             };
             assert!(said.contains(&words) || said.contains("does not answer"), "{fault:?}: {said}");
             let since = Instant::now();
-            let (state, said) = desk.fact("second_place").unwrap();
+            let (state, said) = desk.fact("off_site_backup").unwrap();
             assert!(state == "alarm" && since.elapsed() < ANSWER_TIME_MAX, "{:?}: {said}", since.elapsed());
             store.fail(Fault::None);
             wait_until_caught_up(&desk, &server, &mut oracle);

@@ -55,7 +55,7 @@ fn site(clients: usize) -> Desk {
     let desk = Desk::with_site();
     (0..clients).for_each(|n| _ = desk.add_member(&format!("flyer-{n}"), "member"));
     std::fs::create_dir(second(&desk)).unwrap();
-    let settings = format!("{LIMITS}[backup]\nsecond_place = {:?}\n", second(&desk).to_str().unwrap());
+    let settings = format!("{LIMITS}[backup]\noff_site = {:?}\n", second(&desk).to_str().unwrap());
     std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();
     desk
 }
@@ -90,7 +90,7 @@ fn fact(desk: &Desk) -> (String, String) {
 
 /// Writes until the off-site copy has all but the last second.
 fn wait_until_caught_up(desk: &Desk, server: &Server, oracle: &mut Oracle) {
-    until("all of it in the second place", || {
+    until("all of it off site", || {
         oracle.write_once(server);
         let (_, said) = fact(desk);
         ["is 0 s behind", "is 1 s behind"].iter().any(|close| said.contains(close)).then_some(())
@@ -153,7 +153,7 @@ fn with_an_injected_fault_a_lost_disk_costs_more() {
         let mut oracle = Oracle::new(6);
         let server = desk.serve_with_args(&["--off-site-fault", fault]);
         oracle.sign_in(&server);
-        until("a base in the second place", || {
+        until("a base off site", || {
             let bases = std::fs::read_dir(second(&desk)).unwrap().flatten().map(|entry| entry.path());
             bases.filter(|path| is_base(path)).last()
         });
@@ -214,11 +214,11 @@ fn any_second_can_be_restored() {
     assert_eq!(oracle.lost(&restored(&desk.data()), Instant::now()), Duration::ZERO);
     let base = self::ticks(&desk)[0].ancestors().nth(2).unwrap().to_owned();
     foreign::restores_the_same(&base, &self::ticks(&desk), &desk.path().join("foreign"));
-    drills_from_the_second_place(&desk, begun - 60);
+    drills_from_the_off_site_copy(&desk, begun - 60);
 }
 
 /// Without local backups the drill restores a second of the last day from the off-site target, and finds damage there.
-fn drills_from_the_second_place(desk: &Desk, begun: i64) {
+fn drills_from_the_off_site_copy(desk: &Desk, begun: i64) {
     let drill = desk.json(&["backup", "drill"]);
     let moment = drill["moment"].as_i64().unwrap();
     assert!((begun..=oracle::now()).contains(&moment) && drill["rows"].as_i64() > Some(0), "{drill}");

@@ -55,7 +55,7 @@ fn a_site_that_was_hardly_written_to_goes_on_too_and_looks_at_what_lies_there() 
     oracle.sign_in(&server);
     wait_for_chain(&desk, &server, &mut oracle);
     // A kill between a tick and the note of it begins another chain.
-    let is_noted = || until("all of it in the second place", || fact(&desk).1.contains("(0 kB)").then_some(()));
+    let is_noted = || until("all of it off site", || fact(&desk).1.contains("(0 kB)").then_some(()));
     is_noted();
     server.kill();
     drop(server);

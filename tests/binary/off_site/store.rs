@@ -88,7 +88,7 @@ impl Store {
         std::fs::write(desk.path().join("secret"), format!("{secret}\n")).unwrap();
         let port = self.gate.port;
         let settings = format!(
-            "{LIMITS}[backup]\nsecond_place = \"s3://{BUCKET}/tunnels/one\"\n{more}\n[replica]\nendpoint = \"http://127.0.0.1:{port}\"\n\
+            "{LIMITS}[backup]\noff_site = \"s3://{BUCKET}/tunnels/one\"\n{more}\n[replica]\nendpoint = \"http://127.0.0.1:{port}\"\n\
              key_id = \"{KEY_ID}\"\nsecret_file = \"secret\"\n"
         );
         std::fs::write(desk.path().join("tunneldesk.toml"), settings).unwrap();

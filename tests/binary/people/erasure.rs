@@ -177,7 +177,7 @@ fn an_erased_member_stays_erased_when_the_database_is_lost_with_its_disk() {
     assert_eq!(server.stop().code, Some(0));
     let second = site.desk.path().join("second");
     std::fs::create_dir(&second).unwrap();
-    let settings = format!("[backup]\nsecond_place = {:?}\n", second.to_str().unwrap());
+    let settings = format!("[backup]\noff_site = {:?}\n", second.to_str().unwrap());
     std::fs::write(site.desk.path().join("tunneldesk.toml"), settings).unwrap();
     site.desk.run(&["backup"]).done();
     site.desk.run(&["member", "erase", USERNAME, "--yes"]).done();

@@ -222,7 +222,7 @@ fn a_machine_sees_off_site_that_it_was_replaced() {
     let main = main_machine(1, &token, "false");
     let (second, shared) = (Desk::empty(), main.path().join("second"));
     std::fs::create_dir(&shared).unwrap();
-    let place = format!("[backup]\nsecond_place = {:?}\n", shared.to_str().unwrap());
+    let place = format!("[backup]\noff_site = {:?}\n", shared.to_str().unwrap());
     add_settings(&main, &place);
     add_settings(&second, &place);
     let mut oracle = Oracle::new(1);

@@ -135,7 +135,7 @@ impl Site {
     }
 
     /// The events of an entry as `from to by`, oldest first.
-    pub fn moves(&self, entry_id: i64) -> Vec<String> {
+    pub fn events(&self, entry_id: i64) -> Vec<String> {
         let sql = "SELECT coalesce(from_status, '-') || ' ' || to_status || ' ' || member_id FROM entry_events WHERE entry_id = ?1 ORDER BY step";
         self.look(sql, entry_id)
     }

@@ -1,4 +1,4 @@
-//! What strangers do in somebody's name leaves the owner's own messages, and a mailbox gets only so many.
+//! What strangers do in somebody's name leaves the owner's own messages, and a mailbox gets a limited number.
 
 use super::{HOUR, RECOVER};
 use crate::harness::{PASSWORD, Reply, Site};

@@ -1,4 +1,4 @@
-//! When messages are sent, tried again and given up; no request waits for a delivery.
+//! When messages are sent, tried again and counted as dead; no request waits for a delivery.
 
 use super::*;
 use crate::harness::senders;

@@ -97,10 +97,10 @@ fn retry_after_is_kept_and_other_waits_are_short_at_first() {
     assert!(wait_of(uploader.step()) >= Duration::from_secs(600));
     assert!(wait_of(uploader.step()) < Duration::from_secs(5));
     let status = status(&site);
-    assert_eq!(status.misses, 2);
+    assert_eq!(status.failed_tries, 2);
     assert!(status.trouble.contains("502"), "{}", status.trouble);
     drain(&mut uploader);
-    assert_eq!((super::status(&site).misses, super::status(&site).trouble.as_str()), (0, ""));
+    assert_eq!((super::status(&site).failed_tries, super::status(&site).trouble.as_str()), (0, ""));
 }
 
 /// The error page of a framework may be longer than any answer that is read.

@@ -99,7 +99,7 @@ fn after_an_outage_nothing_is_lost_or_repeated() {
     for _ in 0..3 {
         assert!(matches!(uploader.step(), Step::Wait(_)));
     }
-    assert_eq!((status(&site).misses, status(&site).waiting_rows), (3, 20));
+    assert_eq!((status(&site).failed_tries, status(&site).waiting_rows), (3, 20));
     broker.restart("");
     drain(&mut uploader);
     assert_eq!(read(&broker).numbers(), (1..=30).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! The till adds up to the cent, whatever is taken, undone and closed, in any order and by any number of desks at once.
+//! The till adds up to the cent, whatever is taken, undone and closed, in any order and by any number of desks at the same time.
 
 use super::*;
 use crate::app::{RankedActor, change, payments as app_payments};
@@ -164,7 +164,7 @@ enum Step {
     Take(i64, usize),
     Undo(usize),
     Close(i64),
-    /// Moves the clock by so many seconds, forward or back.
+    /// Moves the clock by these seconds, forward or back.
     Wait(i64),
 }
 

@@ -1,5 +1,5 @@
-//! A backup store: a directory with backups, each in a folder of its own. A folder gets its name at once and its manifest last:
-//! without a whole manifest it is no backup.
+//! A backup store: a directory with backups, each in a folder of its own. A folder has its name from the beginning and gets its manifest last:
+//! without a complete manifest it is no backup.
 
 pub(crate) mod manifest_file;
 mod pruning;

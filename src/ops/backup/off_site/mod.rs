@@ -211,7 +211,7 @@ impl OffSite {
 
     /// Copies a backup there, encrypted where a recipient is named, with the members who were `erased`, and prunes older ones.
     /// Nothing is begun where the target
-    /// does not answer at once, or where the copy of another backup is in progress. `progress` gets bytes done and in all.
+    /// does not answer immediately, or where the copy of another backup is in progress. `progress` gets bytes done and in all.
     pub(crate) fn copy(
         &self,
         backup: &Backup,

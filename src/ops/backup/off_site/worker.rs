@@ -18,7 +18,7 @@ enum State {
     #[default]
     Idle,
     Busy,
-    /// The work takes too long: its caller has given up, and its thread may hang.
+    /// The work takes too long: its caller waits no longer, and its thread may hang.
     TimedOut,
 }
 

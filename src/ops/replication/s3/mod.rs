@@ -26,7 +26,7 @@ use ureq::{Agent, AsSendBody, Body, SendBody};
 use xml::Answer;
 
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(4);
-/// For a small request as a whole. Shorter than the wait for a tick, so that the next second can try again.
+/// The time for a small request. Shorter than the wait for a tick, so that the next second can try again.
 const SMALL_TIME_MAX: Duration = Duration::from_secs(8);
 /// Bytes a second of the slowest usable line. A large request may take the time that they need.
 const SLOWEST_LINE_BYTES: u64 = 128 * 1024;
@@ -149,7 +149,7 @@ impl S3Client {
         self.send_limited(request, payload, tries, ANSWER_BYTES_MAX)
     }
 
-    /// The same, for a body of so many bytes at most.
+    /// The same, for a body of at most `bytes_max` bytes.
     fn send_limited(
         &self,
         request: &S3Request,

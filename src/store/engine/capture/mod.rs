@@ -1,5 +1,5 @@
 //! The commits that the off-site copy and the standby have to get. The WAL itself is the queue: a checkpoint lets the
-//! next write overwrite the WAL, so none runs before every follower has confirmed all of its frames, or is given up.
+//! next write overwrite the WAL, so none runs before every follower has confirmed all of its frames, or is abandoned.
 
 mod standby;
 mod unconfirmed;
@@ -66,13 +66,13 @@ pub(crate) struct Capture {
     state: Mutex<State>,
     /// Notified after a commit that the standby has to get.
     noted: Condvar,
-    /// Notified when a follower confirmed a commit, or was given up.
+    /// Notified when a follower confirmed a commit, or was abandoned.
     confirmed: Condvar,
     /// Whether answers wait for the standby.
     waits: AtomicBool,
 }
 
-/// Commits are sent at once until this is dropped: see [`Capture::expedite`].
+/// Commits are sent without waiting for a tick until this is dropped: see [`Capture::expedite`].
 pub(crate) struct Expedited<'c>(&'c Capture);
 
 impl Drop for Expedited<'_> {
@@ -102,7 +102,7 @@ struct State {
     /// Whether writers wait for an off-site copy that is far behind: the copy has confirmed something since writers
     /// last waited in vain.
     is_waited_for: bool,
-    /// Why the last chain of the off-site copy was given up.
+    /// Why the last chain of the off-site copy was abandoned.
     broken: Option<String>,
     /// The number of commits that changed something.
     commits: u64,
@@ -161,7 +161,7 @@ impl Capture {
         state.is_waited_for &= !state.is_pressed();
     }
 
-    /// While the result lives, commits are sent at once, and replication runs no checkpoint of a long WAL.
+    /// While the result lives, commits are sent without waiting for a tick, and replication runs no checkpoint of a long WAL.
     pub(crate) fn expedite(&self) -> Expedited<'_> {
         self.lock().expedited += 1;
         self.noted.notify_all();
@@ -364,7 +364,7 @@ impl State {
     }
 
     /// Gives up the followers beyond the limit of unconfirmed bytes. Where another one of the kind is within it, only a
-    /// base that takes too long is given up, and the chain goes on.
+    /// base that takes too long is abandoned, and the chain goes on.
     fn give_up_lagging(&mut self) {
         for kind in [FollowerKind::OffSite, FollowerKind::Standby] {
             let is_within: Vec<bool> = self.lags(kind).map(|lag| lag.bytes <= self.unconfirmed_bytes_max).collect();

@@ -109,7 +109,7 @@ fn an_answer_waits_for_a_standby_that_keeps_up_and_for_no_other() {
     capture.next_end(number).unwrap().unwrap();
     capture.confirm(number);
     assert!(capture.refusal().is_none() && capture.wait(late).is_ok());
-    // When the standby's chain is given up, the standby does not keep up any more; the off-site copy's chain goes on.
+    // When the standby's chain is abandoned, the standby does not keep up any more; the off-site copy's chain goes on.
     let (chain, _) = capture.follow(FollowerKind::OffSite, 1_000_000);
     capture.lock().give_up_kind(FollowerKind::Standby, "test");
     assert_eq!((capture.follows(chain), capture.is_in_step(), capture.refusal().is_some()), (true, false, true));
@@ -196,7 +196,7 @@ fn what_a_copy_has_not_confirmed_is_counted_through_gaps_and_new_bases() {
     capture.next_end(first).unwrap().unwrap();
     capture.confirm(first);
     behind(0, None);
-    // The target freezes, and the chain is given up at its limit: what is on one disk does not become less.
+    // The target freezes, and the chain is abandoned at its limit: what is on one disk does not become less.
     capture.note(to(1, 10), 30);
     capture.note(to(1, 19), 40);
     assert!(!capture.follows(first));

@@ -304,7 +304,7 @@ macro_rules! update {
     };
 }
 
-/// Deletes at most so many rows of a table that meet a condition, by their key. `?1` is the limit:
+/// Deletes a limited number of rows of a table that meet a condition, by their key. `?1` is the limit:
 /// `purge!(tx, rows, "undos" by "token_hash" where "ends_at <= ?2", tx.now())`.
 macro_rules! purge {
     ($tx:ident, $rows:expr, $table:literal by $key:literal where $condition:literal $(, $param:expr)+) => {

@@ -60,7 +60,7 @@ pub(crate) fn create(data_dir: &DataDir) -> Result<(), String> {
     made.map_err(|e| format!("{} cannot be made: {e}", path.display()))
 }
 
-/// Reads the schema version of a database. That of another beginning is an error.
+/// Reads the schema version of a database. One with another first migration is an error.
 pub(crate) fn schema(data_dir: &DataDir) -> Result<i64, String> {
     let path = data_dir.database();
     let read = super::connection::open_writer(&path).and_then(|conn| Ok((version(&conn)?, begins_alike(&conn)?)));
@@ -81,7 +81,7 @@ fn begins_alike(conn: &Connection) -> rusqlite::Result<bool> {
     conn.query_row(sql, [FIRST], |row| row.get(0))
 }
 
-/// The error for a database of another beginning, in one line.
+/// The error for a database with another first migration, in one line.
 fn foreign(path: &Path) -> String {
     format!(
         "{} was made by a tunneldesk from before the first release, whose files this one does not read, and was left as it is: \

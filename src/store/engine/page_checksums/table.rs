@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// An entry of the checksum file: a checksum and its complement.
 pub(super) const ENTRY_BYTES: usize = 8;
-/// Checksums that are written at once.
+/// Checksums of one write.
 pub(super) const BLOCK_SUMS: usize = 512;
 pub(super) const UNKNOWN: u32 = 0;
 

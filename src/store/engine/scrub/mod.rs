@@ -36,7 +36,7 @@ impl Scrub {
         Ok(Scrub { conn, next: 0 })
     }
 
-    /// Reads up to so many pages.
+    /// Reads at most this number of pages.
     pub(crate) fn step(&mut self, pages: usize) -> Step {
         let Some(database) = Handle::of(&self.conn, Part::Database) else { return Step::Passed };
         let wal = Handle::of(&self.conn, Part::Wal);

@@ -214,7 +214,7 @@ fn read(database: &Path) -> io::Result<Option<Mark>> {
 }
 
 impl Mark {
-    /// The commit after which the connection's WAL has so many frames.
+    /// The commit after which the connection's WAL has this number of frames.
     fn of_wal(conn: &Connection, frames: u32) -> Option<Mark> {
         let mut wal: *mut ffi::sqlite3_file = std::ptr::null_mut();
         // SAFETY: the connection is open; SQLite writes one pointer.

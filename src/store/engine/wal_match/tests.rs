@@ -9,7 +9,7 @@ use crate::store::engine::{data_dir, migrate};
 use std::os::unix::fs::FileExt;
 
 const PAGE_BYTES: usize = 4096;
-/// A kill is tried after every so many pages of a checkpoint.
+/// A kill is tried each time a checkpoint has moved this number of pages.
 const KILL_EVERY_PAGES: usize = 7;
 const POWER_CUTS: usize = 25;
 

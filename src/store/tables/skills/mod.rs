@@ -89,7 +89,7 @@ pub fn insert(tx: &Write, new: &NewEntry) -> Result<i64> {
     Ok(entry_id)
 }
 
-/// Inserts an entry that the signer made, signed at once.
+/// Inserts an entry that the signer made, already signed.
 pub(crate) fn insert_signed(
     tx: &Write,
     new: &NewEntry,

@@ -1,4 +1,4 @@
-//! *New member*: registration at the desk, with a flight at once if wanted.
+//! *New member*: registration at the desk, with a flight now if wanted.
 
 pub(crate) mod welcome;
 
@@ -129,7 +129,7 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
 }
 
-/// Judges the form by the rules of signing up and reports all problems at once.
+/// Judges the form by the rules of signing up and reports all problems together.
 fn read(site: &Site, typed: &[(String, String)]) -> Result<NewMember, Failure> {
     let fields = person_fields(typed, &["real_name", "email", "dob", "phone", "number", "minutes"]);
     let home =

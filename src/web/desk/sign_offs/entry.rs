@@ -65,7 +65,7 @@ struct EntryView {
     comment_denial: String,
     state: Badge,
     /// Time, name and new status of each change.
-    moves: Vec<(String, String, Badge)>,
+    events: Vec<(String, String, Badge)>,
 }
 
 /// Fields that the proof for a denial covers.
@@ -165,7 +165,7 @@ fn entry_view(tx: &Read, view: &ViewContext, entry: SkillEntry) -> Result<EntryV
         day: view.day(entry.entry_date),
         signer: signer(tx, &entry)?,
         state: entry_badge(view, entry::displayed_status(entry.kind, &entry.cat_group, entry.status, &lapsed)),
-        moves: steps.map(|one| (view.moment(one.at), one.name, entry_badge(view, &one.to))).collect(),
+        events: steps.map(|one| (view.moment(one.at), one.name, entry_badge(view, &one.to))).collect(),
         tunnel: entry.tunnel_name,
         comment: entry.comment,
         comments_instructor: entry.comments_instructor,

@@ -1,5 +1,5 @@
 //! A cache of rendered days. A rendered day is the same for every clerk with the same language until the next commit or the
-//! next minute. After a commit all screens ask at once: the first request renders, the others wait for its result.
+//! next minute. After a commit all screens ask at the same time: the first request renders, the others wait for its result.
 
 use super::arrivals::{self, DayQuery};
 use super::flight_chart::{self, Chart};

@@ -48,7 +48,7 @@ pub(super) fn search(
         let hit = |member: search::Hit| {
             let own = bookings::list_own(tx, site.tunnel_id, member.member_id, day.from, day.to, BOOKINGS_MAX)?;
             let next = own.into_iter().find(|one| one.arrived_at.is_none());
-            let say = |one: bookings::Own| {
+            let say = |one: bookings::OwnBooking| {
                 let clock = zone.clock(one.flight_date);
                 let text = Text::new("desk.booked_today").with("clock", clock).with("minutes", one.minutes_booked);
                 (one.booking_id, language.say(&text))

@@ -25,7 +25,7 @@ fn what_is_asked_for_waits_for_the_named_signer_and_has_the_contracts_fields() {
     });
     assert_eq!(row(&jane, entry_id), expected);
     assert_eq!(site.notices(&ines), ["notice.signoff_asked"]);
-    assert_eq!(site.moves(entry_id), [format!("- pending {}", jane.id)]);
+    assert_eq!(site.events(entry_id), [format!("- pending {}", jane.id)]);
     assert_eq!(jane.get("/account/profile/user").ok().json()["total_flight_time"], "0:00", "no flight of its own");
 }
 
@@ -147,7 +147,7 @@ fn an_edit_replaces_what_it_names_while_nobody_has_signed() {
     assert_eq!(jane.put(&path(entry_id), json!({"skill": "10201"})).refused(422).bad_fields(), ["skill", "instructor"]);
     ask(&site, &jane, "10103", &ines);
     jane.put(&path(entry_id), json!({"skill": "10103"})).refused(409);
-    assert_eq!(site.moves(entry_id).len(), 1, "an edit is no move");
+    assert_eq!(site.events(entry_id).len(), 1, "an edit is no move");
 }
 
 #[test]

@@ -23,8 +23,8 @@ fn own_skills_that_nobody_signed_are_deleted_and_their_moves_stay() {
         jane.delete(&entry(entry_id)).ok();
         jane.delete(&entry(entry_id)).refused(404);
         jane.get(&act(entry_id, "events")).refused(404);
-        let moves = site.moves(entry_id);
-        assert!(moves.last().unwrap().ends_with(&format!(" deleted {}", jane.id)), "{moves:?}");
+        let events = site.events(entry_id);
+        assert!(events.last().unwrap().ends_with(&format!(" deleted {}", jane.id)), "{events:?}");
         ask(&site, &jane, skill, &ines);
     }
 }
@@ -57,7 +57,7 @@ fn the_desk_and_the_admins_take_out_what_anybody_asked_for() {
         let entry_id = ask(&site, &jane, "10101", &ines);
         site.flyer(&format!("mark{entry_id}")).delete(&entry(entry_id)).refused(404);
         who.delete(&entry(entry_id)).ok();
-        assert!(site.moves(entry_id)[1].ends_with(&format!("deleted {}", who.id)));
+        assert!(site.events(entry_id)[1].ends_with(&format!("deleted {}", who.id)));
     }
 }
 

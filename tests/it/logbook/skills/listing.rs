@@ -67,7 +67,7 @@ fn an_open_skill_shows_as_not_current_while_its_programme_has_lapsed_and_comes_b
     let shown = |asked: &str| -> usize { list(&jane, asked, &jane).as_array().unwrap().len() };
     assert_eq!(statuses(&list(&jane, "all", &jane)), ["not_current"]);
     assert_eq!((shown("open"), shown("not_current"), shown("open-suspended-not_current")), (0, 1, 1));
-    assert_eq!(site.moves(entry_id).len(), 2, "a lapse is derived and no move");
+    assert_eq!(site.events(entry_id).len(), 2, "a lapse is derived and no move");
     jane.post("/account/logbook/time/", json!({"entry_date": site.now(), "time": 5})).ok();
     assert_eq!((shown("open"), shown("not_current")), (1, 0));
 }

@@ -43,7 +43,7 @@ fn a_balance_counts_once_an_instructor_has_signed_it_as_a_whole() {
         (&list(&jane, "open", &jane)[0]["opening"], site.notices(&jane)),
         (&yes, vec!["notice.opening_signed".to_owned()])
     );
-    assert_eq!(site.moves(first), [format!("- pending {}", desk.id), format!("pending open {}", ines.id)]);
+    assert_eq!(site.events(first), [format!("- pending {}", desk.id), format!("pending open {}", ines.id)]);
     let user = jane.get("/account/profile/user").ok().json();
     assert_eq!(user["last_flight"], site.now() - 20 * 86_400);
     ines.post(&act(first, "sign"), json!({})).refused(409);

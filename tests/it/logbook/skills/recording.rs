@@ -18,7 +18,7 @@ fn what_a_qualified_signer_records_is_open_at_once() {
     let row = row(&jane, entry_id);
     assert_eq!((&row["instructor"], &row["author_id"]), (&json!(ines.id.to_string()), &json!(ines.id)));
     assert_eq!((&row["approval_date"], &row["comments_instructor"]), (&json!(site.now()), &json!("clean")));
-    assert_eq!(site.moves(entry_id), [format!("- open {}", ines.id)]);
+    assert_eq!(site.events(entry_id), [format!("- open {}", ines.id)]);
     assert_eq!((site.notices(&jane), site.notices(&ines).len()), (vec!["notice.signed".to_owned()], 0));
     let again = ines.post(SKILLS, record(&site, "10101", &jane)).refused(409);
     assert_eq!(again.json()["code"], "skill_taken");

@@ -50,7 +50,7 @@ fn an_entry_that_the_member_changed_after_the_look_is_not_signed_by_any_way() {
         changed(&ines.put(&path(entry_id), body).refused(409));
     }
     assert_eq!(row(&jane, entry_id)["status"], "pending");
-    assert_eq!(site.moves(entry_id).len(), 1);
+    assert_eq!(site.events(entry_id).len(), 1);
 
     let now = waiting(&ines, entry_id);
     assert!(now["version"].as_i64() > version.as_i64() && now["skill"] == "10102" && now["time"] == "300", "{now}");

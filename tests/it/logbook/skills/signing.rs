@@ -34,7 +34,7 @@ fn a_signer_signs_by_a_comment_or_by_saying_open() {
         (&json!("10102"), &json!("")),
         "what was asked for is what is signed"
     );
-    assert_eq!(site.moves(one), [format!("- pending {}", jane.id), format!("pending open {}", ines.id)]);
+    assert_eq!(site.events(one), [format!("- pending {}", jane.id), format!("pending open {}", ines.id)]);
     assert_eq!(site.notices(&jane), ["notice.signed", "notice.signed"]);
     assert_eq!(
         ines.put(&path(one), json!({"comments_instructor": "again"})).refused(409).json()["code"],
@@ -73,7 +73,10 @@ fn a_level_is_held_with_its_last_signature_and_lost_with_a_suspension() {
     admin.post(&act(last, "reinstate"), json!({})).ok();
     assert_eq!(site.holdings(&jane), ["Flyer 1"]);
     admin.post(&act(last, "reinstate"), json!({})).refused(409);
-    assert_eq!(site.moves(last)[2..], [format!("open suspended {}", admin.id), format!("suspended open {}", admin.id)]);
+    assert_eq!(
+        site.events(last)[2..],
+        [format!("open suspended {}", admin.id), format!("suspended open {}", admin.id)]
+    );
     assert_eq!(site.notices(&jane)[first_level().len()..], ["notice.suspended", "notice.reinstated"]);
 }
 
@@ -94,7 +97,7 @@ fn a_refusal_has_its_reason_and_is_asked_anew() {
     ines.put(&path(entry_id), json!({"status": "open"})).ok();
     let by = |who: &Caller| who.id;
     assert_eq!(
-        site.moves(entry_id),
+        site.events(entry_id),
         [
             format!("- pending {}", by(&jane)),
             format!("pending denied {}", by(&ines)),
@@ -145,7 +148,7 @@ fn nobody_signs_for_themselves_whatever_they_are() {
     admin.put(&path(own), json!({"status": "open"})).refused(403);
     admin.post(&act(own, "sign"), json!({})).refused(403);
     admin.post(&act(own, "suspend"), json!({})).refused(409);
-    assert_eq!(site.moves(own).len(), 1);
+    assert_eq!(site.events(own).len(), 1);
 }
 
 #[test]
@@ -190,7 +193,7 @@ fn another_qualified_signer_may_stand_in_for_the_named_one() {
     other.post(&act(entry_id, "deny"), json!({"comment_denial": "x"})).refused(403);
     other.post(&act(entry_id, "sign"), json!({})).ok();
     assert_eq!(row(&jane, entry_id)["instructor_name"], "other");
-    assert_eq!(site.moves(entry_id)[1], format!("pending open {}", other.id));
+    assert_eq!(site.events(entry_id)[1], format!("pending open {}", other.id));
 }
 
 #[test]
@@ -246,23 +249,23 @@ fn fifty_signatures_at_once_are_one() {
     });
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
     assert_eq!(statuses.iter().filter(|status| **status == 409).count(), 49, "{statuses:?}");
-    assert_eq!(site.moves(entry_id), [format!("- pending {}", jane.id), format!("pending open {}", ines.id)]);
+    assert_eq!(site.events(entry_id), [format!("- pending {}", jane.id), format!("pending open {}", ines.id)]);
     assert_eq!(site.notices(&jane), ["notice.signed"]);
 }
 
 #[test]
-fn moves_are_shown_to_whom_they_concern_and_nobody_rewrites_them() {
+fn events_are_shown_to_whom_they_concern_and_nobody_rewrites_them() {
     let site = Site::open();
     let (jane, ines) = learner_and_instructor(&site);
     let entry_id = ask(&site, &jane, "10101", &ines);
     ines.put(&path(entry_id), json!({"status": "open"})).ok();
     for reader in [&jane, &ines, &site.desk(), &site.instructor("reader")] {
-        let moves = reader.get(&act(entry_id, "events")).ok().json();
+        let events = reader.get(&act(entry_id, "events")).ok().json();
         let expected = json!([
             {"step": 1, "at": site.now(), "member_id": jane.id, "name": "jane", "from": null, "to": "pending"},
             {"step": 2, "at": site.now(), "member_id": ines.id, "name": "ines", "from": "pending", "to": "open"},
         ]);
-        assert_eq!(moves, expected);
+        assert_eq!(events, expected);
     }
     for sql in [
         "UPDATE entry_events SET to_status = 'open' WHERE entry_id = ?1",

@@ -83,9 +83,9 @@ fn no_walk_opens_an_entry_without_a_signer_who_may() {
         let able = walk.able;
         walk.act(&mut dice);
         for entry_id in walk.entries.clone() {
-            let moves = walk.site.moves(entry_id);
-            let known = seen.insert(entry_id, moves.len()).unwrap_or(0);
-            for one in &moves[known..] {
+            let events = walk.site.events(entry_id);
+            let known = seen.insert(entry_id, events.len()).unwrap_or(0);
+            for one in &events[known..] {
                 let [from, to, by]: [&str; 3] = one.split(' ').collect::<Vec<_>>().try_into().unwrap();
                 let signer = walk.people.iter().position(|person| person.id.to_string() == by).unwrap();
                 match (from, to) {

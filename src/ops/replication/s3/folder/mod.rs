@@ -97,7 +97,7 @@ impl Folder {
         Ok(payload.bytes)
     }
 
-    /// Uploads a large file of about so many bytes while `write` writes it.
+    /// Uploads a large file of about this size while `write` writes it.
     pub(super) fn upload<T>(
         &self,
         object: Object,
@@ -222,7 +222,7 @@ impl S3Client {
         }
     }
 
-    /// The text of a file of so many bytes at most, and its tag. `None`: it is not there.
+    /// The text of a file of limited size, and its tag. `None`: it is not there.
     pub(super) fn text(&self, key: &str, bytes_max: u64) -> Result<Option<(String, String)>, Trouble> {
         let request = S3Request { method: "GET", key, query: &[], headers: &[] };
         match self.send_limited(&request, &Payload::of(b""), Tries::Few, bytes_max) {
