@@ -7,7 +7,7 @@ use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Read;
-use crate::store::queries::joining::{self, Pair, Part};
+use crate::store::queries::joining::{self, JoinedRows, Pair};
 use crate::store::queries::{erasure, holdings};
 use crate::store::tables::joins::{self, Joined};
 use crate::store::tables::members::{self, Account};
@@ -21,7 +21,7 @@ pub(crate) const UNDO_SECONDS: i64 = 86_400;
 /// What a join would do.
 #[derive(Debug)]
 pub(crate) struct Preview {
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<JoinedRows>,
     /// The keys of the reasons why the accounts cannot be joined.
     pub(crate) refusals: Vec<&'static str>,
 }

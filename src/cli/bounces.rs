@@ -1,7 +1,7 @@
 //! `tunneldesk outbox marked` and `outbox lift`: suppressed addresses, to which no mail is sent.
 
 use super::shell::Shell;
-use super::{CommandResult, Part, Row, Table, done, refused, shown_moment};
+use super::{CommandResult, Row, RowRange, Table, done, refused, shown_moment};
 use crate::app::messages;
 use crate::store::tables::suppressed::{self, Suppression};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Addresses that a table shows without `--limit`.
 const LISTED_USUAL: i64 = 50;
 
-pub(super) fn list(site: &Shell, part: &Part) -> CommandResult {
+pub(super) fn list(site: &Shell, part: &RowRange) -> CommandResult {
     let limit = part.limit(site, LISTED_USUAL);
     let (marks, total) =
         site.store.read(|tx| Ok((suppressed::list(tx, limit, part.offset)?, suppressed::count(tx)?)))?;

@@ -2,7 +2,7 @@
 
 use super::member::find_certain;
 use super::shell::Shell;
-use super::{CommandResult, Part, Row, Table, done, refused, shown_moment};
+use super::{CommandResult, Row, RowRange, Table, done, refused, shown_moment};
 use crate::app::{self, RankedActor};
 use crate::domain::payment::{Decision, Price};
 use crate::http::failure::Failure;
@@ -31,7 +31,7 @@ pub(super) enum Callbacks {
         #[arg(long)]
         verdict: Option<String>,
         #[command(flatten)]
-        part: Part,
+        part: RowRange,
     },
     /// Show one event as it came
     Show {
@@ -41,7 +41,7 @@ pub(super) enum Callbacks {
     /// List payments without a member, latest first: 500, or with --json all
     Unmatched {
         #[command(flatten)]
-        part: Part,
+        part: RowRange,
     },
     /// Say whose a payment is: its year goes to that member, whatever was paid, also where it had gone to another
     Match {
@@ -64,7 +64,7 @@ impl Callbacks {
     }
 }
 
-fn list(site: &Shell, of: (Option<&str>, Option<&str>), part: &Part) -> CommandResult {
+fn list(site: &Shell, of: (Option<&str>, Option<&str>), part: &RowRange) -> CommandResult {
     let limit = part.limit(site, EVENTS_USUAL);
     let (events, asked_for, total) = site.store.read(|tx| {
         let events = callbacks::list(tx, of.0, of.1, limit, part.offset)?;
@@ -143,7 +143,7 @@ fn readable(raw: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
-fn unmatched(site: &Shell, part: &Part) -> CommandResult {
+fn unmatched(site: &Shell, part: &RowRange) -> CommandResult {
     let limit = part.limit(site, PAYMENTS_USUAL);
     let (payments, total) = site
         .store

@@ -1,7 +1,7 @@
 //! `tunneldesk contact …`: the messages of the contact form.
 
 use super::shell::Shell;
-use super::{CommandError, CommandResult, Part, Row, Table, done, refused, shown_moment};
+use super::{CommandError, CommandResult, Row, RowRange, Table, done, refused, shown_moment};
 use crate::app::Outcome;
 use crate::app::messages::set_contact_done;
 use crate::site::Site;
@@ -22,7 +22,7 @@ pub(super) enum Contact {
         #[arg(long)]
         all: bool,
         #[command(flatten)]
-        part: Part,
+        part: RowRange,
     },
     /// Show one message in full
     Show {
@@ -47,7 +47,7 @@ impl Contact {
     }
 }
 
-fn list(site: &Shell, all: bool, part: &Part) -> CommandResult {
+fn list(site: &Shell, all: bool, part: &RowRange) -> CommandResult {
     let limit = part.limit(site, LISTED_USUAL);
     let (messages, open, total) = site.store.read(|tx| {
         let messages = contact::list(tx, all, limit, part.offset)?;

@@ -1,7 +1,7 @@
 //! `tunneldesk kiosk …`: the screens on site at which members help themselves.
 
 use super::shell::Shell;
-use super::{CommandError, CommandResult, Part, Row, Table, done, refused, shown_moment};
+use super::{CommandError, CommandResult, Row, RowRange, Table, done, refused, shown_moment};
 use crate::app::Outcome;
 use crate::app::kiosks::{self as app_kiosks, NAME_CHARS_MAX};
 use crate::auth::kiosk;
@@ -25,7 +25,7 @@ pub(super) enum Kiosk {
     /// List kiosks, the latest first: 1000, or with --json all
     List {
         #[command(flatten)]
-        part: Part,
+        part: RowRange,
     },
     /// Lock a kiosk out, from this moment on
     Revoke {
@@ -60,7 +60,7 @@ fn pair(site: &Shell, name: &str) -> CommandResult {
     done(words, json!({ "name": name.trim(), "code": code, "ends_at": ends_at }))
 }
 
-fn list(site: &Shell, part: &Part) -> CommandResult {
+fn list(site: &Shell, part: &RowRange) -> CommandResult {
     let limit = part.limit(site, LISTED_USUAL);
     let (kiosks, total) = site.store.read(|tx| Ok((kiosks::list(tx, limit, part.offset)?, kiosks::count(tx)?)))?;
     Ok(Box::new(Table::new(kiosks).page_of(total, part)))

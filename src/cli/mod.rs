@@ -58,7 +58,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use table::{Part, Row, Table};
+use table::{Row, RowRange, Table};
 
 /// The on-site server of an indoor flight tunnel: membership, flight logbook and partner metrics.
 #[derive(Parser)]

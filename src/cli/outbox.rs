@@ -2,7 +2,7 @@
 //! be sent.
 
 use super::shell::Shell;
-use super::{CommandError, CommandResult, Part, Row, Table, bounces, done, refused, shown_moment};
+use super::{CommandError, CommandResult, Row, RowRange, Table, bounces, done, refused, shown_moment};
 use crate::app::messages::{self, RetryDenial};
 use crate::http::failure::Failure;
 use crate::jobs::outbox::render_message;
@@ -25,7 +25,7 @@ pub(super) enum Outbox {
         #[arg(long, value_parser = ["waiting", "sent", "dead"])]
         state: Option<String>,
         #[command(flatten)]
-        part: Part,
+        part: RowRange,
     },
     /// Show one message in full, for the member: also its passcode, while that is good
     Show {
@@ -37,7 +37,7 @@ pub(super) enum Outbox {
     /// List addresses that no mail goes to, because the mail provider reported a bounce, a complaint or the like
     Marked {
         #[command(flatten)]
-        part: Part,
+        part: RowRange,
     },
     /// Have mail go to a marked address again
     Lift { address: String },
@@ -66,7 +66,7 @@ impl Outbox {
     }
 }
 
-fn list(site: &Shell, state: Option<&str>, part: &Part) -> CommandResult {
+fn list(site: &Shell, state: Option<&str>, part: &RowRange) -> CommandResult {
     let limit = part.limit(site, LISTED_USUAL);
     let (messages, total, (waiting, dead)) = site.store.read(|tx| {
         let messages = outbox::list(tx, state, limit, part.offset)?;

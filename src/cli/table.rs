@@ -61,7 +61,7 @@ impl<R: Row> Table<R> {
 
     /// The rows are one page of a list of `total` rows: the foot says how many rows come after it, and how to list
     /// them.
-    pub(super) fn page_of(self, total: i64, part: &Part) -> Table<R> {
+    pub(super) fn page_of(self, total: i64, part: &RowRange) -> Table<R> {
         let next = part.offset.saturating_add(self.rows.len() as i64);
         match total - next {
             more @ 1.. if !self.rows.is_empty() => {
@@ -124,7 +124,7 @@ fn in_columns(headings: &[&str], rows: &[Vec<String>]) -> String {
 
 /// Which part of a list is asked for.
 #[derive(Args)]
-pub(super) struct Part {
+pub(super) struct RowRange {
     /// Rows to list; with --json all, unless it is said
     #[arg(long, value_parser = clap::value_parser!(i64).range(1..=100_000))]
     limit: Option<i64>,
@@ -133,7 +133,7 @@ pub(super) struct Part {
     pub offset: i64,
 }
 
-impl Part {
+impl RowRange {
     /// The limit of the list: without `--limit`, `usual` rows for people, and all rows for JSON.
     pub(super) fn limit(&self, site: &Shell, usual: i64) -> i64 {
         self.limit.unwrap_or(if site.lists_all() { i64::MAX } else { usual })

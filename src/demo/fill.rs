@@ -1,7 +1,7 @@
 //! Fills an empty site: the members, then a draft of every entry and booking of each, from which SQL makes all rows in
 //! the order of their moments.
 
-use super::people::{self, ADMIN, DESK, FOUNDED, FOUNDERS, FOUNDING, INSTRUCTORS, Lesson, PEOPLE, Person};
+use super::people::{self, ADMIN, DESK, FOUNDED, FOUNDERS, FOUNDING, INSTRUCTORS, PEOPLE, Person, SignedRecord};
 use super::rng::Rng;
 use super::{Made, PASSWORD, Plan, names};
 use crate::app::photos;
@@ -152,7 +152,7 @@ impl Filler<'_> {
         let lessons = person.lessons(self.catalogue, &mut self.rng);
         let mut signers = if person.trained_until.is_some() { FOUNDERS.to_vec() } else { INSTRUCTORS.to_vec() };
         signers.retain(|signer| *signer != member_id);
-        for &Lesson { day, cat_group, cat_id, skill, end } in &lessons {
+        for &SignedRecord { day, cat_group, cat_id, skill, end } in &lessons {
             let (signer, is_skill) = (self.rng.pick(&signers), !cat_id.is_empty());
             let entry_date = self.moment(day, if is_skill { 20 } else { 8 }) + self.rng.between(0, HOUR - 1);
             let answered_at = if is_skill { entry_date + self.rng.between(HOUR / 4, 2 * HOUR) } else { entry_date };

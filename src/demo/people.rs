@@ -82,7 +82,7 @@ pub(super) struct Person {
 }
 
 /// A skill, or a safety record without a level.
-pub(super) struct LessonPlan {
+pub(super) struct SignedRecord {
     pub day: i64,
     pub cat_group: &'static str,
     pub cat_id: &'static str,
@@ -122,7 +122,7 @@ impl Person {
 
     /// All that the person learns: first the skills, then the safety records. A level that the catalogue does not have is
     /// left out, and so are the last ones where there is no time for them.
-    pub(super) fn lessons(&self, catalogue: &'static Catalogue, rng: &mut Rng) -> Vec<LessonPlan> {
+    pub(super) fn lessons(&self, catalogue: &'static Catalogue, rng: &mut Rng) -> Vec<SignedRecord> {
         let Some(last) = self.last_day else { return Vec::new() };
         let (mut levels, mut lessons) = (self.levels(catalogue), Vec::new());
         let (first, mut step) = (self.joined + 1, 1);
@@ -138,7 +138,7 @@ impl Person {
             let skills: Vec<_> = level.skills.iter().filter(|skill| skill.required || rng.percent(40)).collect();
             for (nth, skill) in skills.iter().enumerate() {
                 let (day, end) = if nth < skills.len() / 2 { (begun, None) } else { (done, end) };
-                lessons.push(LessonPlan {
+                lessons.push(SignedRecord {
                     day,
                     cat_group: &level.cat_group,
                     cat_id: &level.cat_id,
@@ -157,7 +157,7 @@ impl Person {
                     SafetyKind::Initial => begun..begun + 1,
                     SafetyKind::Recurrent => begun + TRAINING_DAYS..self.trained_until.unwrap_or(begun),
                 };
-                let lesson = |day| LessonPlan { day, cat_group, cat_id: "", skill: &record.skill, end: None };
+                let lesson = |day| SignedRecord { day, cat_group, cat_id: "", skill: &record.skill, end: None };
                 lessons.extend(days.step_by(TRAINING_DAYS as usize).map(lesson));
             }
         }

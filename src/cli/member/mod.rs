@@ -4,7 +4,7 @@ mod leaving;
 
 use super::shell::Shell;
 use super::streams::Streams;
-use super::{CommandError, CommandResult, Part, Row, Table, done, refused, shown_moment};
+use super::{CommandError, CommandResult, Row, RowRange, Table, done, refused, shown_moment};
 use crate::app::credentials::KeptCredentials;
 use crate::app::{Change, accounts, credentials};
 use crate::auth::limits::proofs::ClearedLimits;
@@ -38,7 +38,7 @@ pub(super) enum Member {
         #[arg(long, value_parser = role)]
         role: Option<Role>,
         #[command(flatten)]
-        part: Part,
+        part: RowRange,
     },
     /// Show one account
     Show { name: String },
@@ -312,7 +312,7 @@ const LISTED_USUAL: i64 = 50;
 
 /// Lists the accounts. A table is cut at the limit and says how many members are left; JSON has all of them unless a
 /// limit is given.
-fn list(site: &Shell, role: Option<Role>, part: &Part) -> CommandResult {
+fn list(site: &Shell, role: Option<Role>, part: &RowRange) -> CommandResult {
     let now = site.now();
     let (profiles, total) = site.store.read(|tx| {
         let listed = members::list(tx, role, part.limit(site, LISTED_USUAL), part.offset)?;

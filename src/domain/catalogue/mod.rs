@@ -134,7 +134,7 @@ pub struct LevelKey<'a> {
 
 /// A level that a member holds, and since when.
 #[derive(Debug, Clone, Copy)]
-pub struct Held<'a> {
+pub struct HeldLevel<'a> {
     /// The level that is held.
     pub level: &'a Level,
     /// Unix seconds of the signature that completed the level.
@@ -224,12 +224,12 @@ impl Catalogue {
     ///
     /// The requirements of a level are checked when a member enters it (`Level::admits`), not here: an opening balance
     /// and the appointed first signers start at the top, and a suspension affects only its own level.
-    pub fn held(&self, open_skills: &[(&str, i64)]) -> Vec<Held<'_>> {
+    pub fn held(&self, open_skills: &[(&str, i64)]) -> Vec<HeldLevel<'_>> {
         let mut open: HashMap<&str, i64> = HashMap::new();
         for (skill, approval) in open_skills {
             open.entry(skill).and_modify(|first| *first = (*approval).min(*first)).or_insert(*approval);
         }
-        self.levels().filter_map(|level| level.since(&open).map(|since| Held { level, since })).collect()
+        self.levels().filter_map(|level| level.since(&open).map(|since| HeldLevel { level, since })).collect()
     }
 
     /// The levels that a holder of `held` may enter now and does not hold yet. Whether the programme's safety brief was

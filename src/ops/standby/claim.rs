@@ -1,7 +1,7 @@
 //! Which of two machines with one site is the main one, and what the one tells the other. Each knows its own claim and the
 //! greatest one that it has heard of; the machine with the lesser claim refuses writes.
 
-use super::epoch::{self, Claim, Other};
+use super::epoch::{self, Claim, FormerMachine};
 use crate::site::Site;
 
 /// The greatest claim that this machine knows, and the address of the machine that has it.
@@ -31,21 +31,21 @@ pub(super) fn hear_follower(site: &Site, claim: &Claim, url: Option<&str>) {
     if *claim == own.claim() {
         // It knows this machine's claim: it was replaced.
         let url = own.other.map(|other| other.url).unwrap_or_default();
-        note_other(site, &Other { url, knows: true });
+        note_other(site, &FormerMachine { url, knows: true });
     } else if let Some(url) = url {
-        note_other(site, &Other { url: url.to_owned(), knows: false });
+        note_other(site, &FormerMachine { url: url.to_owned(), knows: false });
     }
 }
 
 /// Takes the answer of the machine that this one followed.
 pub(crate) fn hear_main(site: &Site, claim: &Claim, is_replaced: bool, url: &str) {
     if !hear(site, claim, url, Some(url).filter(|_| !is_replaced)) && is_replaced {
-        note_other(site, &Other { url: url.to_owned(), knows: true });
+        note_other(site, &FormerMachine { url: url.to_owned(), knows: true });
     }
 }
 
 /// Notes whether the machine whose place this one has taken knows of it.
-fn note_other(site: &Site, other: &Other) {
+fn note_other(site: &Site, other: &FormerMachine) {
     if epoch::own(&site.config.data).other.as_ref() == Some(other) {
         return;
     }

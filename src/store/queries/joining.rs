@@ -15,7 +15,7 @@ pub(crate) struct Pair {
 
 /// The rows of a table that a join moves, and those that stay because the survivor has the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct JoinedRows {
     pub table: &'static str,
     pub moves: i64,
     pub stays: i64,
@@ -61,8 +61,8 @@ pub(crate) fn list_refusals(tx: &Read, pair: Pair) -> Result<Vec<&'static str>> 
 }
 
 /// What a join would move, in the order of the declarations; tables without such rows are left out.
-pub(crate) fn count(tx: &Read, pair: Pair) -> Result<Vec<Part>> {
-    let mut parts: Vec<Part> = Vec::new();
+pub(crate) fn count(tx: &Read, pair: Pair) -> Result<Vec<JoinedRows>> {
+    let mut parts: Vec<JoinedRows> = Vec::new();
     for table in personal_data::tables() {
         let columns: Vec<Moving> = moving().filter(|one| one.table == table.name).collect();
         let counted = |wanted: &str| {
@@ -73,7 +73,7 @@ pub(crate) fn count(tx: &Read, pair: Pair) -> Result<Vec<Part>> {
         if columns.is_empty() {
             continue;
         }
-        let part = Part { table: table.name, moves: counted("IS NOT TRUE")?, stays: counted("IS TRUE")? };
+        let part = JoinedRows { table: table.name, moves: counted("IS NOT TRUE")?, stays: counted("IS TRUE")? };
         if part.moves + part.stays > 0 {
             parts.push(part);
         }

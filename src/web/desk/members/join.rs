@@ -12,7 +12,7 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
-use crate::store::queries::joining::Part;
+use crate::store::queries::joining::JoinedRows;
 use crate::store::tables::{joins, members};
 use crate::web::{Frame, field_error_text, form_status, path_id, query_text, read_form, show as shown};
 use askama::Template;
@@ -98,11 +98,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, with: Option<i64>, problem: Opt
 
 fn plan(language: Language, joined: Heading, found: &joining::Preview, proven: bool) -> Plan {
     let say = |key| language.say(&Text::new(key));
-    let counted = |part: &Part, count: i64| {
+    let counted = |part: &JoinedRows, count: i64| {
         let value = |name: &str| (name == "count").then(|| count.to_string());
         Text::find(&format!("join.part.{}", part.table), value).map(|text| language.say(&text)).unwrap_or_default()
     };
-    let there = |part: &Part| language.say(&Text::new("join.there").with("what", counted(part, part.stays)));
+    let there = |part: &JoinedRows| language.say(&Text::new("join.there").with("what", counted(part, part.stays)));
     let moves = found.parts.iter().filter(|part| part.moves > 0).map(|part| counted(part, part.moves));
     let led = language.say(&Text::new("join.led").with("number", joined.member_id));
     let stays = found.parts.iter().filter(|part| part.stays > 0).map(there);
