@@ -129,7 +129,7 @@ pub mod columns {
     /// All of them, for the rotation of the site key.
     #[rustfmt::skip]
     pub(crate) const ALL: &[SealedColumn] = &[
-        KEY_CHECK, HASH_KEY, PARTNER_SECRET, ANSWER, MESSAGE, SECOND_FACTOR, PENDING_FACTOR, PASSKEY_CHALLENGE, CALLBACK,
+        KEY_CHECK, HASH_KEY, PARTNER_SECRET, OUTCOME, MESSAGE, SECOND_FACTOR, PENDING_FACTOR, PASSKEY_CHALLENGE, CALLBACK,
         TLS_KEY,
     ];
 }
