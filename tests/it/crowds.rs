@@ -98,7 +98,7 @@ fn after_a_crowd_on_any_page_the_server_is_ready() {
     day(&site);
     let (clerk, kiosk) = (Clerk::at(&site, &site.admin()), kiosk::paired(&site));
     let (guest, jane) = (kiosk::paired(&site), site.flyer("jill"));
-    let own = own_pages(&site, &jane);
+    let own = own_pages(&site, &site.flyer("kate"));
     kiosk::enter(&site, &guest, &jane);
     // A sign-in that has passed the password and awaits a code.
     let waits = Clerk::outside(&site);

@@ -20,7 +20,9 @@ use askama::Template;
 
 pub(crate) const PATH: &str = "/me/account";
 const SESSION_ID_CHARS_MAX: usize = 64;
-const DONE: [(&str, &str); 4] = [
+const DONE: [(&str, &str); 6] = [
+    ("profile", "me.done_profile"),
+    ("email", "me.done_email"),
     ("before", "me.done_before"),
     ("password", "me.done_password"),
     ("device", "me.done_device"),
@@ -33,6 +35,9 @@ struct Page {
     shell: Shell,
     username: String,
     number: i64,
+    /// The e-mail address, and whether it is confirmed.
+    email: String,
+    is_confirmed: bool,
     /// A new PIN, shown once.
     pin: Option<Pin>,
     devices: Vec<Device>,
@@ -73,7 +78,16 @@ fn page(site: &Site, call: &Call, member: &Member, pin: Option<Pin>, problem: Op
     };
     let devices = listed.into_iter().map(device).collect();
     let status = form_status(problem.is_some());
-    let page = Page { shell, username: profile.username, number: member.id(), pin, devices, problem };
+    let page = Page {
+        shell,
+        username: profile.username,
+        number: member.id(),
+        email: profile.email,
+        is_confirmed: profile.email_verified,
+        pin,
+        devices,
+        problem,
+    };
     Ok(show(status, language, &page))
 }
 

@@ -4,6 +4,7 @@
 pub(crate) mod account;
 pub(crate) mod bookings;
 pub(crate) mod card;
+pub(crate) mod email;
 pub(crate) mod entry;
 pub(crate) mod flight_time;
 mod frame;
@@ -12,6 +13,7 @@ pub(crate) mod logbook;
 pub(crate) mod notices;
 pub(crate) mod papers;
 pub(crate) mod payments;
+pub(crate) mod profile;
 pub(crate) mod second_step;
 pub(crate) mod sign_in;
 pub(crate) mod sign_off;

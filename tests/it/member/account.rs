@@ -45,6 +45,59 @@ fn a_new_password_needs_the_old_one_and_ends_the_other_devices() {
 }
 
 #[test]
+fn an_e_mail_address_is_taken_over_by_password_and_code() {
+    let site = demo();
+    let (jane, mark) = (site.member("jane"), site.member("mark"));
+    let browser = own_pages(&site, &jane);
+    let send =
+        |email: &str, password: &str| browser.post("/me/account/email", &[("email", email), ("password", password)]);
+    for (email, password, said) in
+        [("jane", PASSWORD, "role=\"alert\""), ("new@example.org", "wrong", "This is not your current password")]
+    {
+        let refused = send(email, password);
+        assert!(refused.status == 422 && refused.page().contains(said), "{said}: {refused}");
+        assert!(refused.page().contains(&format!("value=\"{email}\"")), "what was typed stays: {refused}");
+    }
+    assert!(site.mails().is_empty());
+    let sent = send("new@example.org", PASSWORD);
+    assert!(sent.status == 200 && sent.page().contains("on its way to new@example.org"), "{sent}");
+    let code = site.mails().pop().expect("a mail")["values"]["passcode"].as_str().unwrap().to_owned();
+    let verify = |who: &crate::desk::Clerk, code: &str| {
+        who.post("/me/account/email/code", &[("email", "new@example.org"), ("code", code)])
+    };
+    assert_eq!(verify(&own_pages(&site, &mark), &code).status, 422, "the code of somebody else");
+    let wrong = verify(&browser, "000000");
+    assert!(wrong.status == 422 && wrong.page().contains("wrong or has expired"), "{wrong}");
+    assert_eq!(verify(&browser, &code).header("location"), Some("/me/account?done=email"));
+    assert!(browser.get("/me/account").page().contains("<bdi>new@example.org</bdi>"));
+}
+
+#[test]
+fn names_change_with_the_password() {
+    let site = demo();
+    let jane = site.member("jane");
+    site.member("mark");
+    let browser = own_pages(&site, &jane);
+    let tunnel = crate::harness::Site::TUNNEL_ID.to_string();
+    let change = |username: &str, password: &str| {
+        let names = [("real_name", "Jane Okonkwo"), ("screen_name", "Jay"), ("username", username)];
+        browser.post("/me/account/profile", &[&names[..], &[("tunnel", &tunnel), ("password", password)]].concat())
+    };
+    for (username, password, said) in [
+        ("jay", "wrong", "This is not your current password"),
+        ("mark", PASSWORD, "role=\"alert\""),
+        ("j", PASSWORD, "3 to 32"),
+    ] {
+        let refused = change(username, password);
+        assert!((400..500).contains(&refused.status) && refused.page().contains(said), "{said}: {refused}");
+        assert!(refused.page().contains("value=\"Jane Okonkwo\""), "what was typed stays: {refused}");
+    }
+    assert_eq!(change("jay", PASSWORD).header("location"), Some("/me/account?done=profile"));
+    let page = browser.get("/me/account").page();
+    assert!(page.contains("<bdi>Jay</bdi> · <bdi>jay</bdi>"), "{page}");
+}
+
+#[test]
 fn another_device_is_signed_out_by_itself_or_with_all_others() {
     let site = demo();
     let jane = site.member("jane");

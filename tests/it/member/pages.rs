@@ -47,6 +47,8 @@ fn every_own_page_is_accessible_and_small() {
         page("own-payments", "/me/payments", "No payments yet"),
         page("own-notices", "/me/notices", "Mark all as read"),
         page("own-account", "/me/account", "Make a new PIN"),
+        page("own-profile", "/me/account/profile", "Name that others see"),
+        page("own-email", "/me/account/email", "Send a code"),
         page("own-refusal", "/me/nothing", "Something went wrong"),
     ] {
         pages::look(&site, &browser, &shown);
