@@ -81,7 +81,8 @@ fn names_change_with_the_password() {
     let tunnel = crate::harness::Site::TUNNEL_ID.to_string();
     let change = |username: &str, password: &str| {
         let names = [("real_name", "Jane Okonkwo"), ("screen_name", "Jay"), ("username", username)];
-        browser.post("/me/account/profile", &[&names[..], &[("tunnel", &tunnel), ("password", password)]].concat())
+        browser
+            .post("/me/account/profile", &[&names[..], &[("tunnel", tunnel.as_str()), ("password", password)]].concat())
     };
     for (username, password, said) in [
         ("jay", "wrong", "This is not your current password"),
