@@ -113,7 +113,7 @@ fn for_machines(site: &Site, mut filter: Filter, limit: i64, streams: &mut Strea
 }
 
 impl Row for HashedRow {
-    const HEADINGS: &'static [&'static str] = &["NUMBER", "WHEN", "WHO", "DEED", "WHOM", "FROM", ""];
+    const HEADINGS: &'static [&'static str] = &["NUMBER", "WHEN", "ACTOR", "ACTION", "SUBJECT", "FROM", ""];
 
     fn cells(&self) -> Vec<String> {
         let row = &self.row;

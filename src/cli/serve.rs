@@ -50,11 +50,11 @@ pub(super) struct Serve {
     /// Where to listen, ADDRESS:PORT; may be given several times [default: `listen` of the settings]
     #[arg(long, value_name = "ADDR")]
     listen: Vec<String>,
-    /// Do not flush the disk for a write: the power cuts that must lose something
+    /// Do not flush the disk for a write: for the control of the power cuts, which must lose something
     #[cfg(debug_assertions)]
     #[arg(long, hide = true)]
     flush_seldom: bool,
-    /// What the off-site copy gets wrong: the losses of disks that must lose something
+    /// What the off-site copy gets wrong: for the control of the lost disks, which must lose something
     #[cfg(debug_assertions)]
     #[arg(long, hide = true, value_parser = replication::Fault::parse)]
     off_site_fault: Option<replication::Fault>,

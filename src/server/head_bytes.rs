@@ -3,7 +3,7 @@
 
 /// A head of more bytes is refused for its size.
 const BYTES_MAX: usize = 32 * 1024;
-/// What hyper reads in place of the end of a head that is refused: wherever it comes in a head, it makes the head no head.
+/// What hyper reads in place of the end of a head that is refused: wherever it stands, it makes the head malformed.
 pub(super) const NO_HEAD: &[u8] = b"\0";
 
 /// The bytes of a head so far.

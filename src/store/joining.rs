@@ -7,13 +7,13 @@
 #[derive(Debug)]
 pub(crate) struct Join {
     pub column: &'static str,
-    pub deed: Deed,
+    pub on_join: OnJoin,
     /// When two accounts cannot be joined: the SQL condition of a row, and the key of the reason.
     pub refused: Option<(&'static str, &'static str)>,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Deed {
+pub(crate) enum OnJoin {
     /// The survivor's number takes the place of the joined account's in the rows with this key, but those of the SQL
     /// condition, beside which the survivor's own row stands. In conditions the row is `t`, and the two members are
     /// `:joined` and `:survivor`.
@@ -35,15 +35,15 @@ pub(crate) const fn moves(column: &'static str, key: &'static str) -> Join {
 }
 
 pub(crate) const fn moves_unless(column: &'static str, key: &'static str, unless: &'static str) -> Join {
-    Join { column, deed: Deed::Moves { key, unless }, refused: None }
+    Join { column, on_join: OnJoin::Moves { key, unless }, refused: None }
 }
 
 pub(crate) const fn stays(column: &'static str, why: &'static str) -> Join {
-    Join { column, deed: Deed::Stays(why), refused: None }
+    Join { column, on_join: OnJoin::Stays(why), refused: None }
 }
 
 pub(crate) const fn derived(column: &'static str) -> Join {
-    Join { column, deed: Deed::Derived, refused: None }
+    Join { column, on_join: OnJoin::Derived, refused: None }
 }
 
 impl Join {

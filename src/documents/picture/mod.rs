@@ -104,7 +104,7 @@ fn coefficient_bytes(jpeg: &[u8]) -> u64 {
 /// The head of a JPEG's frame.
 struct Frame {
     components: u8,
-    /// Of all components; each has its own share of the pixels.
+    /// The number of coefficients of all components; a component may be sampled at fewer pixels than the picture has.
     coefficients: u64,
 }
 

@@ -7,7 +7,7 @@ use crate::documents::paint::{BRONZE, INK, SOFT};
 use crate::documents::typesetting::{Align, Letters, ROMAN, describe};
 use crate::i18n::language::Language;
 
-/// Where the facts stand beside their words.
+/// The left edge of the facts, right of the words that name them.
 const FACTS: f32 = LEFT + 150.0;
 
 /// All that the page says.

@@ -25,7 +25,8 @@ pub(crate) struct ManifestSignature {
     is_valid: bool,
 }
 
-/// How many members were erased at a moment, and who: a list of tombstones that lacks one shows by it.
+/// The number of members who had been erased at a moment, and a digest of their numbers, by which a list of tombstones that lacks
+/// one is recognised.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ErasedMark {
     pub count: usize,

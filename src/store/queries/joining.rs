@@ -2,7 +2,7 @@
 //! [`crate::store::joining`]. What moved is recorded, so that it can be given back.
 
 use super::personal_data;
-use crate::store::joining::Deed;
+use crate::store::joining::OnJoin;
 use crate::store::{Read, Write};
 use rusqlite::{Result, ToSql};
 
@@ -31,9 +31,9 @@ struct Moving {
 
 fn moving() -> impl Iterator<Item = Moving> {
     let joins = personal_data::tables().flat_map(|table| table.joins.iter().map(move |join| (table.name, join)));
-    joins.filter_map(|(table, join)| match join.deed {
-        Deed::Moves { key, unless } => Some(Moving { table, column: join.column, key, unless }),
-        Deed::Stays(_) | Deed::Derived => None,
+    joins.filter_map(|(table, join)| match join.on_join {
+        OnJoin::Moves { key, unless } => Some(Moving { table, column: join.column, key, unless }),
+        OnJoin::Stays(_) | OnJoin::Derived => None,
     })
 }
 

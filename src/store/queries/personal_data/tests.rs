@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::store::engine::migrate;
-use crate::store::joining::Deed;
+use crate::store::joining::OnJoin;
 use crate::store::personal::Fate;
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
@@ -177,7 +177,7 @@ fn every_column_with_a_member_s_number_says_what_a_join_does_to_it() {
     for table in tables() {
         for join in table.joins {
             assert!(known.contains(&format!("{}.{}", table.name, join.column)), "{}.{}", table.name, join.column);
-            if let Deed::Stays(why) = join.deed {
+            if let OnJoin::Stays(why) = join.on_join {
                 assert!(!why.is_empty(), "{}.{}", table.name, join.column);
             }
         }
