@@ -1,7 +1,7 @@
 //! The certificates of the levels that a member holds: the list, the document, and the code by which anyone can verify
 //! it.
 
-use crate::app::papers;
+use crate::app::{Change, papers};
 use crate::documents::PersonName;
 use crate::documents::certificate;
 use crate::domain::catalogue::{Level, names};
@@ -13,9 +13,9 @@ use crate::http::field_types::{Id, Moment};
 use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
+use crate::store::Read;
 use crate::store::queries::holdings::{self, Holding};
 use crate::store::tables::{certificates, members, tunnels};
-use crate::store::{Read, Write};
 
 crate::answer! {
     /// A level that the member holds. Sent to `get-certificate` as it is, it asks for the paper.
@@ -138,10 +138,10 @@ impl Paper {
 
 /// Stores that a certificate was issued, and returns the URL of the page that verifies it. A certificate that was
 /// issued before changes nothing.
-pub(crate) fn publish(site: &Site, tx: &Write, member_id: i64, held: &Holding) -> Result<String, Failure> {
-    let code = code(site, member_id, held);
-    certificates::insert(tx, &code, member_id, held)?;
-    Ok(verify_url(site, &code))
+pub(crate) fn publish(cx: &Change, member_id: i64, held: &Holding) -> Result<String, Failure> {
+    let code = code(cx.site, member_id, held);
+    certificates::insert(cx.tx, &code, member_id, held)?;
+    Ok(verify_url(cx.site, &code))
 }
 
 /// The code of a certificate: always the same, and impossible to guess without the site's key.

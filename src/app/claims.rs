@@ -51,7 +51,7 @@ fn insert(cx: &Change, member_id: i64, email: &str, days: i64) -> Result<(String
 /// quota is used up, or where another member has confirmed the address.
 pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language, cause: Cause) -> Result<(), Failure> {
     if members::find_by_confirmed_email(cx.tx, email)?.is_some()
-        || messages::take(cx.site, cx.tx, cause, member_id, Channel::Email, email)?.is_err()
+        || !messages::take(cx.site, cx.tx, cause, member_id, Channel::Email, email)?.is_counted()
     {
         return Ok(());
     }

@@ -2,19 +2,25 @@
 
 use super::{Change, SubjectAccount};
 use crate::auth::limits::booking_pins;
+use crate::auth::new_token;
 use crate::auth::pin;
 use crate::auth::second_factor;
 use crate::auth::security_event::{self, Event};
 use crate::auth::sign_in;
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::role::Role;
 use crate::http::failure::Failure;
-use crate::keys::random;
+use crate::keys::{hex, random};
 use crate::store::tables::members::Account;
 use crate::store::tables::sessions::TokenHash;
 use crate::store::tables::{members, passkeys, pins, second_factors, sessions, signing_links, social_links};
 use serde_json::json;
 
 const PINS: u64 = 1_000_000;
+/// The account that jobs use when none was made for them. The account has no password, so no one can sign in to it.
+const SYNC_USERNAME: &str = "sync";
+/// The random suffix where the username is taken.
+const SUFFIX_BYTES: usize = 3;
 
 /// The other credentials of an account that a password reset keeps: numbers of passkeys, names of social networks.
 #[derive(Debug, Default)]
@@ -153,4 +159,40 @@ fn forget_outdated_pins(cx: &Change, subject: &SubjectAccount) -> Result<(), Fai
 fn notify(cx: &Change, subject: &SubjectAccount, event: Event) -> Result<(), Failure> {
     let language = cx.language_of(subject.member_id)?;
     security_event::record_and_notify(cx.site, cx.tx, subject.member_id, event, &json!({}), language, cx.actor)
+}
+
+/// A token of a job that reads the partner reports.
+pub(crate) struct SyncToken {
+    pub(crate) token: String,
+    pub(crate) member_id: i64,
+    pub(crate) ends_at: i64,
+}
+
+/// Issues a token to the account of the jobs, which is made where there is none. Audited.
+pub(crate) fn issue_sync_token(cx: &Change) -> Result<SyncToken, Failure> {
+    let member_id = sync_account(cx)?;
+    let (token, hash) = new_token();
+    sessions::insert(cx.tx, &hash, member_id, Role::Sync, "issued in the shell")?;
+    cx.record("session.issued", &Subject::Member(member_id), &Detail::none().word("role", Role::Sync.name()))?;
+    Ok(SyncToken { token, member_id, ends_at: cx.now() + Role::Sync.session_lifetime().1.as_secs() as i64 })
+}
+
+fn sync_account(cx: &Change) -> Result<i64, Failure> {
+    if let Some(account) = members::list(cx.tx, Some(Role::Sync), 1, 0)?.first() {
+        return Ok(account.member_id);
+    }
+    let mut username = SYNC_USERNAME.to_owned();
+    // Anybody may have signed up under the name.
+    while !members::username_is_free(cx.tx, &username)? {
+        username = format!("{SYNC_USERNAME}-{}", hex(&random::<SUFFIX_BYTES>()));
+    }
+    let new = members::NewMember {
+        username: &username,
+        screen_name: SYNC_USERNAME,
+        real_name: "Sync job",
+        email: "sync@localhost.invalid",
+        role: Role::Sync.name(),
+        ..Default::default()
+    };
+    members::insert(cx.tx, &new)
 }

@@ -42,6 +42,7 @@ pub(crate) mod seen;
 pub(crate) mod shift_note;
 pub(crate) mod signup;
 pub(crate) mod social_accounts;
+pub(crate) mod tunnels;
 pub(crate) mod waivers;
 
 pub(crate) use once::{change_once, once};
@@ -140,6 +141,16 @@ pub(crate) fn change<T>(
 ) -> Result<T, Failure> {
     let actor = &actor.into();
     site.store.write(site.now(), |tx| effect(&actor.change(site, tx, language)))
+}
+
+/// Runs an effect of a caller without credentials as one transaction. The effect knows the caller by what was sent.
+#[track_caller]
+pub(crate) fn change_by_stranger<T>(
+    site: &Site,
+    call: &Call,
+    effect: impl FnOnce(&Change) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    change(site, RankedActor::stranger(call), call.language(), effect)
 }
 
 impl Change<'_> {

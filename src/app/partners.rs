@@ -170,7 +170,7 @@ pub(crate) fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Resu
     match partner_users::restore(cx.tx, partner.partner_id, user_id) {
         Ok(0) => return Ok(RestoreOutcome::Unknown),
         Ok(_) => {}
-        Err(failure) if failure.code() == Failure::email_taken().code() => return Ok(RestoreOutcome::Taken),
+        Err(failure) if failure.is(Failure::email_taken) => return Ok(RestoreOutcome::Taken),
         Err(failure) => return Err(failure),
     }
     let about = EventSubject { user_id: Some(user_id), detail: Some(BY_DESK), ..EventSubject::default() };

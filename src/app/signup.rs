@@ -6,7 +6,7 @@ use super::import_export::cell::read_birthday_of_form;
 use super::person::{self, Person};
 use super::{Change, RankedActor, claims, credentials};
 use crate::auth::limits::messages::Cause;
-use crate::auth::{confirmation, kiosk, limits};
+use crate::auth::{confirmation, limits};
 use crate::domain::audit::{ActorId, Detail, Origin, Subject};
 use crate::domain::role::Role;
 use crate::domain::{password, screen_name, username};

@@ -11,6 +11,7 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
+use crate::store::Write;
 use crate::store::tables::members::Account;
 use crate::store::tables::sessions::{self, Session, TokenHash};
 
@@ -81,6 +82,17 @@ impl Clerk {
     /// Why this clerk may not change an account: see [`Rank::denial`].
     pub(crate) fn denial(&self, subject: &Account) -> Option<&'static str> {
         self.rank().denial(subject.member_id, subject.role)
+    }
+
+    /// Ends the session that this browser holds.
+    pub(crate) fn end_session(&self, tx: &Write) -> Result<(), Failure> {
+        sessions::delete(tx, &self.session)?;
+        Ok(())
+    }
+
+    /// Notes that the clerk has proven the own identity now. 401 where the session has ended meanwhile.
+    pub(crate) fn set_proven(&self, tx: &Write) -> Result<(), Failure> {
+        if sessions::set_proven(tx, &self.session)? == 0 { Err(Failure::not_signed_in()) } else { Ok(()) }
     }
 
     /// For a change of the own credentials: 403 unless the last proof of identity is recent, see [`session::is_fresh`].

@@ -55,7 +55,7 @@ pub(crate) fn send_for(
     takes_over: bool,
     language: Language,
 ) -> Result<(), Failure> {
-    if messages::take(site, tx, cause, member_id, Channel::Email, email)?.is_err() {
+    if !messages::take(site, tx, cause, member_id, Channel::Email, email)?.is_counted() {
         return Ok(());
     }
     let owner = members::find_by_confirmed_email(tx, email)?;

@@ -60,6 +60,12 @@ impl Kiosk {
     pub(crate) fn id(&self) -> i64 {
         self.id
     }
+
+    /// Signs the guest out.
+    pub(crate) fn end_guest(&self, tx: &Write) -> Result<(), Failure> {
+        kiosks::end_guest(tx, self.id)?;
+        Ok(())
+    }
 }
 
 impl Guest {

@@ -1,7 +1,7 @@
 //! Passcodes: six digits to an address of the member's, good for ten minutes, five tries and one use.
 
 use super::device;
-use super::limits::messages::{self, Cause, LimitReached};
+use super::limits::messages::{self, Cause, Quota};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
@@ -74,15 +74,14 @@ impl Asker {
     }
 }
 
-/// Queues a new passcode for sending, which replaces the older one of the same use. `Err`: a limit is reached, and the older
+/// Queues a new passcode for sending, which replaces the older one of the same use. Where a limit is reached the older
 /// passcode stays valid.
-pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Result<(), LimitReached>, Failure> {
-    let taken = messages::take(site, tx, target.cause, target.member_id, target.channel, target.address)?;
-    if let Err(over) = taken {
-        return Ok(Err(over));
+pub(crate) fn send(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<Quota, Failure> {
+    let quota = messages::take(site, tx, target.cause, target.member_id, target.channel, target.address)?;
+    if quota.is_counted() {
+        queue(site, tx, usage, target)?;
     }
-    queue(site, tx, usage, target)?;
-    Ok(Ok(()))
+    Ok(quota)
 }
 
 /// Does the work of [`send`] without an effect, in place of a passcode that is not sent: otherwise the time would tell whether
@@ -114,16 +113,17 @@ fn queue(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Fai
 /// reported, because others may have used it up.
 pub(crate) fn send_or_refuse(site: &Site, tx: &Write, usage: Use, target: &Target) -> Result<(), Failure> {
     match send(site, tx, usage, target)? {
-        Ok(()) | Err(LimitReached::Recipient) => Ok(()),
-        Err(over) => Err(refused(tx, over)),
+        Quota::OfRecipientUsedUp => Ok(()),
+        quota => check_counted(tx, quota),
     }
 }
 
-/// The failure for a message over a limit.
-pub(crate) fn refused(tx: &Write, over: LimitReached) -> Failure {
-    match over {
-        LimitReached::Member(until) | LimitReached::Site(until) => too_many(tx, until),
-        LimitReached::Recipient => too_many(tx, tx.now() + HOUR_SECONDS),
+/// 429 for a message over a limit.
+pub(crate) fn check_counted(tx: &Write, quota: Quota) -> Result<(), Failure> {
+    match quota {
+        Quota::Counted => Ok(()),
+        Quota::OfMemberUsedUp(until) | Quota::OfSiteUsedUp(until) => Err(too_many(tx, until)),
+        Quota::OfRecipientUsedUp => Err(too_many(tx, tx.now() + HOUR_SECONDS)),
     }
 }
 

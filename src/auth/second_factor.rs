@@ -143,7 +143,7 @@ pub(crate) fn send_within_limit(
     member_id: i64,
     to: &(Channel, String),
 ) -> Result<bool, Failure> {
-    Ok(passcode::send(site, tx, Use::SignIn, &target(call, member_id, to))?.is_ok())
+    Ok(passcode::send(site, tx, Use::SignIn, &target(call, member_id, to))?.is_counted())
 }
 
 fn target<'a>(call: &Call, member_id: i64, (channel, address): &'a (Channel, String)) -> Target<'a> {

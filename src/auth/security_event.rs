@@ -163,8 +163,8 @@ fn send(
     before: Option<&Profile>,
     language: Language,
 ) -> Result<(), Failure> {
-    let taken = messages::take(site, tx, Cause::SecurityEvent, member_id, channel, recipient)?;
-    if taken.is_err() && !(event == Event::EmailChanged && before.is_some()) {
+    let quota = messages::take(site, tx, Cause::SecurityEvent, member_id, channel, recipient)?;
+    if !quota.is_counted() && !(event == Event::EmailChanged && before.is_some()) {
         return Ok(());
     }
     let (template, values) = match before.filter(|_| channel == Channel::Email) {

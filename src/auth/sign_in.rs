@@ -183,7 +183,7 @@ pub(crate) fn check_code(
 
 /// Whether password, role and ban are the same as when the password was checked: hashing takes time, and the account may
 /// have changed meanwhile.
-pub(crate) fn is_unchanged(tx: &Read, account: &Account) -> rusqlite::Result<bool> {
+pub(crate) fn is_unchanged(tx: &Read, account: &Account) -> Result<bool, Failure> {
     let current = members::find_account_by_id(tx, account.member_id)?;
     Ok(current.is_some_and(|now| {
         now.password_hash == account.password_hash && now.role == account.role && now.banned == account.banned

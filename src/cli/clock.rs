@@ -4,12 +4,10 @@ use super::acquire::offline;
 use super::shell::shell_actor;
 use super::{CommandResult, Global, done, failed, refused, show_moments_of, shown_moment};
 use crate::clock;
-use crate::domain::audit::{Detail, Subject};
+use crate::ops::lifecycle;
 use crate::site::Site;
 use crate::store::alarm;
-use crate::store::clock as mark;
 use crate::store::data_dir::DataDir;
-use crate::store::tables::audit;
 use clap::Subcommand;
 use serde_json::json;
 
@@ -38,11 +36,7 @@ impl Clock {
             )));
         }
         let seen = site.now();
-        let ended = site.store.write(machine, |tx| {
-            let detail = Detail::none().number("from", seen).number("to", machine);
-            audit::insert(tx, &actor, "clock.set_back", &Subject::Site, &detail)?;
-            Ok(mark::set_back(tx)?)
-        });
+        let ended = lifecycle::set_clock_back(&site, &actor, machine);
         site.close();
         let ended = ended?;
         alarm::clear(data_dir.dir(), alarm::Kind::ClockAhead);

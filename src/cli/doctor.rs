@@ -119,7 +119,7 @@ fn check_all(site: &Site) -> Vec<Fact> {
 fn note(site: &Shell) -> Result<(), CommandError> {
     let stands = |kind: &alarm::Kind| alarm::find(&site.config.data, *kind).is_some();
     for kind in [alarm::Kind::LostLog, alarm::Kind::Changed, alarm::Kind::Corrected].into_iter().filter(stands) {
-        site.store.write(site.now(), |tx| site.record(tx, "alarm.noted", &Subject::Site, &Detail::none()))?;
+        site.change(|cx| cx.record("alarm.noted", &Subject::Site, &Detail::none()))?;
         alarm::clear(&site.config.data, kind);
         audit_end::forget(&site.config.data);
         site.forget_health();

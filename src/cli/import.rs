@@ -4,8 +4,8 @@ use super::shell::Shell;
 use super::streams::Streams;
 use super::{CommandError, CommandResult, done, failed, refused};
 use crate::app::import_export::{self, Attention, Difference, GivenRole, ImportCounts, Kind, Mistake, Mode, Refusal};
+use crate::app::{Change, RankedActor};
 use crate::domain::audit::Subject;
-use crate::store::Write;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::path::Path;
@@ -108,10 +108,10 @@ impl Import {
             _ => (false, false),
         };
         let mode = Mode { dry: from.dry_run, update, roles };
-        let record = |tx: &Write, taken: &ImportCounts| {
-            site.record(tx, action, &Subject::Site, &import_export::audit_detail(taken))
-        };
-        let attention = Attention { progress: streams.progress, beside: &record, look: None };
+        let record =
+            |cx: &Change, taken: &ImportCounts| cx.record(action, &Subject::Site, &import_export::audit_detail(taken));
+        let owner = RankedActor::owner(site.actor());
+        let attention = Attention { progress: streams.progress, beside: Some((&owner, &record)), look: None };
         let outcome = import_export::import(site, kind, *list, *bytes, mode, attention);
         let ImportCounts { new, changed, same, changes, roles } =
             outcome.map_err(|refusal| trouble(refusal, from.dry_run))?;

@@ -3,21 +3,20 @@
 use super::owner::become_owner;
 use super::shell::shell_actor;
 use super::{CommandError, CommandResult, Global, acquire, done, failed, holder, refused};
+use crate::app::{self, RankedActor, tunnels};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::audit::{Detail, Subject};
+use crate::domain::audit::Actor;
 use crate::domain::zones::clocks_of;
 use crate::domain::{local_time, tunnel};
-use crate::http::failure::Failure;
+use crate::i18n::language::Language;
 use crate::keys::Keys;
 use crate::ops::backup::restore;
 use crate::ops::lifecycle::Identity;
 use crate::ops::signature::Signer;
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::data_dir::{DataDir, LockError, database, standby_copy};
 use crate::store::queries::erasure;
-use crate::store::tables::{audit, tunnels};
 use clap::Args;
 use std::io::{IsTerminal, Write as _};
 
@@ -108,12 +107,8 @@ impl Init {
         })?;
         let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
         refuse_where_a_site_is(&data_dir)?;
-        let record = |tx: &Write| {
-            tunnels::set_time_zone(tx, identity.tunnel_id, &zone)?;
-            Ok(audit::insert(tx, &actor, "site.made", &Subject::Site, &Detail::none())?)
-        };
         let fingerprint = Signer::ensure(&dir).map_err(failed)?.public().fingerprint();
-        let site = make_site(&data_dir, config, &identity, record).map_err(failed)?;
+        let site = make_site(&data_dir, config, &identity, &zone, &actor).map_err(failed)?;
         let words = format!(
             "{} is ready in {}. Its days begin at midnight in {}.\nIts copies are signed by the key {fingerprint}: note it. A new machine knows the site by it.\n\nNext:\n  tunneldesk member add NAME --role admin --email ADDRESS   somebody who may do everything\n  \
              tunneldesk partner add NAME                                a booking partner, with its secret\n  \
@@ -160,7 +155,8 @@ fn make_site(
     data_dir: &DataDir,
     config: Config,
     identity: &Identity,
-    record: impl FnOnce(&Write) -> Result<i64, Failure>,
+    zone: &str,
+    actor: &Actor,
 ) -> Result<Site, String> {
     let dir = restore::new_site_dir(data_dir);
     let beside = DataDir::create(&dir).map_err(|error| match error {
@@ -177,7 +173,8 @@ fn make_site(
         crate::files::open(&beside.key()).and_then(|key| key.sync_all()).map_err(failed)?;
     }
     let site = Site::create(&beside, Config { data: dir.clone(), ..config }, Clock::machine(0), identity)?;
-    site.store.write(site.now(), record).map_err(|e| format!("the site takes no writes: {e}"))?;
+    let made = app::change(&site, RankedActor::owner(actor), Language::default(), |cx| tunnels::begin(cx, zone));
+    made.map_err(|e| format!("the site takes no writes: {e}"))?;
     site.close();
     let replaced = restore::swap_in(data_dir, &dir)?;
     // The replaced directory has the key alone, of which the site has a copy.

@@ -104,12 +104,10 @@ fn change<T>(
     });
     match changed {
         Ok(value) => Ok((name, value)),
-        Err(failure) if failure.code() == Failure::not_found().code() => {
+        Err(failure) if failure.is(Failure::not_found) => {
             Err(refused(format!("there is no partner {client_id}: `tunneldesk partner list` shows their client-ids")))
         }
-        Err(failure) if failure.code() == Failure::partner_revoked().code() => {
-            Err(refused(format!("{name} is revoked: add it anew")))
-        }
+        Err(failure) if failure.is(Failure::partner_revoked) => Err(refused(format!("{name} is revoked: add it anew"))),
         Err(failure) => Err(failure.into()),
     }
 }

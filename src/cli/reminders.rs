@@ -27,7 +27,7 @@ impl Reminders {
         if !self.dry_run {
             // Each member's reminders were written in a transaction of their own.
             let detail = Detail::none().number("reminders", given.reminders.len() as i64);
-            site.store.write(site.now(), |tx| site.record(tx, "reminders.given", &Subject::Site, &detail))?;
+            site.change(|cx| cx.record("reminders.given", &Subject::Site, &detail))?;
         }
         let count = given.reminders.len();
         let verb = if self.dry_run { "would be given" } else { "given" };

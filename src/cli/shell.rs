@@ -1,13 +1,11 @@
 //! The site as a command sees it: with the user who typed the command, for the audit log.
 
 use crate::app::{self, Change, RankedActor};
-use crate::domain::audit::{Actor, ActorId, Detail, Origin, Subject};
+use crate::domain::audit::{Actor, ActorId, Origin};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::CheckSpeed;
-use crate::store::Write;
-use crate::store::tables::audit;
 use std::ops::Deref;
 
 /// A site for one command.
@@ -47,18 +45,6 @@ impl<'s> Shell<'s> {
     #[track_caller]
     pub(super) fn change<T>(&self, effect: impl FnOnce(&Change) -> Result<T, Failure>) -> Result<T, Failure> {
         app::change(self.site, RankedActor::owner(&self.actor), Language::default(), effect)
-    }
-
-    /// Writes the audit row of an action, in the action's own transaction.
-    pub(super) fn record(
-        &self,
-        tx: &Write,
-        action: &'static str,
-        subject: &Subject,
-        detail: &Detail,
-    ) -> Result<(), Failure> {
-        audit::insert(tx, &self.actor, action, subject, detail)?;
-        Ok(())
     }
 }
 

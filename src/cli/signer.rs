@@ -3,8 +3,7 @@
 use super::member::{find, find_certain};
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment};
-use crate::app::accounts;
-use crate::domain::audit::{Detail, Subject};
+use crate::app::{Outcome, accounts};
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -81,13 +80,7 @@ impl Add {
             cat_id: &cat_id,
             appointed_by: None,
         };
-        site.store.write(site.now(), |tx| {
-            let detail = Detail::none().number("tunnel_id", tunnel_id).word("programme", programme);
-            let first = self.first.map_or(detail.clone(), |level| detail.number("first", level.into()));
-            site.record(tx, "signer.added", &Subject::Member(account.member_id), &first)?;
-            accounts::delete_unused_codes(tx, account.member_id)?;
-            Ok(signers::insert(tx, &new)?)
-        })?;
+        site.change(|cx| accounts::add_signer(cx, &new, programme, self.first))?;
         let words = match self.first {
             Some(_) => {
                 format!("{} stands in for {programme} {cat_id} at tunnel {tunnel_id} and may sign", account.username)
@@ -161,15 +154,8 @@ fn signing_programme<'c>(catalogue: &'c Catalogue, asked: &str) -> Result<&'c st
 fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64) -> CommandResult {
     let account = find(site, name)?;
     let programme = signing_programme(site.catalogue, programme)?;
-    let ended = site.store.write(site.now(), |tx| {
-        let ended = signers::end(tx, tunnel_id, account.member_id, programme, None)?;
-        if ended > 0 {
-            let detail = Detail::none().number("tunnel_id", tunnel_id).word("programme", programme);
-            site.record(tx, "signer.removed", &Subject::Member(account.member_id), &detail)?;
-        }
-        Ok(ended)
-    })?;
-    if ended == 0 {
+    let removed = site.change(|cx| accounts::remove_signer(cx, account.member_id, tunnel_id, programme))?;
+    if removed == Outcome::Unchanged {
         return Err(refused(format!("{} is not on the list of tunnel {tunnel_id} as {programme}", account.username)));
     }
     done(

@@ -5,7 +5,6 @@ use super::shell::Shell;
 use super::{CommandError, CommandResult, Global, Row, Table, done, failed, nothing, refused, shown_moment};
 use crate::clock::Clock;
 use crate::config;
-use crate::domain::audit::{Detail, Subject};
 use crate::jobs::sync::{self, Reports, Status, Uploader};
 use crate::ops::Progress;
 use crate::site::Site;
@@ -151,8 +150,7 @@ fn again(site: &Site, uploader: &mut Uploader, progress: &mut Progress) -> Comma
 }
 
 fn rewind(site: &Shell, seq: i64) -> CommandResult {
-    let detail = Detail::none().number("seq", seq);
-    let waiting = sync::rewind(site, seq, |tx| site.record(tx, "sync.rewound", &Subject::Site, &detail))?;
+    let waiting = sync::rewind(site, site.actor(), seq)?;
     let words = format!("{} go again, unless the receiver says that it has them.", count(waiting));
     done(words, json!({ "cursor": seq, "waiting_rows": waiting }))
 }

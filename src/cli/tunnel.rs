@@ -3,12 +3,10 @@
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row as Shown, Table, done, refused};
 use crate::app::papers;
-use crate::domain::audit::{Detail, Subject};
+use crate::app::tunnels::{self, TunnelCounts};
 use crate::domain::tunnel::{self, FIELDS, Listed};
-use crate::http::failure::Failure;
 use crate::site::Site;
-use crate::store::Write;
-use crate::store::tables::tunnels;
+use crate::store::tables::tunnels::list_whole;
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,7 +61,7 @@ impl Tunnel {
 }
 
 fn list(site: &Site) -> CommandResult {
-    let all = site.store.read(|tx| Ok(tunnels::list_whole(tx, i64::MAX, 0)?))?;
+    let all = site.store.read(|tx| Ok(list_whole(tx, i64::MAX, 0)?))?;
     let rows = all.into_iter().map(|tunnel| Known { is_ours: tunnel.tunnel_id == site.tunnel_id, tunnel });
     Ok(Box::new(Table::new(rows.collect())))
 }
@@ -104,18 +102,7 @@ fn import(site: &Shell, text: &str) -> CommandResult {
     };
     let listed = judge(rows.map_err(refused)?).map_err(|mistakes| refused(mistake_list(&mistakes)))?;
     let names: String = listed.iter().map(|one| format!("{} ", one.name)).collect();
-    let (mut new, mut changed, mut same) = (0, 0, 0);
-    site.store.write(site.now(), |tx| {
-        for one in listed {
-            match save(tx, one)? {
-                Saved::New => new += 1,
-                Saved::Changed => changed += 1,
-                Saved::Same => same += 1,
-            }
-        }
-        let detail = Detail::none().number("new", new).number("changed", changed).number("same", same);
-        site.record(tx, "tunnels.imported", &Subject::Site, &detail)
-    })?;
+    let TunnelCounts { new, changed, same } = site.change(|cx| tunnels::import(cx, listed))?;
     let hint = papers::unprintable(site, &names).map(|texts| texts.map(|text| text.in_english()).join(" "));
     done(
         [Some(format!("{new} new, {changed} changed, {same} as they were")), hint]
@@ -125,22 +112,6 @@ fn import(site: &Shell, text: &str) -> CommandResult {
             .join("\n"),
         json!({ "new": new, "changed": changed, "same": same }),
     )
-}
-
-enum Saved {
-    New,
-    Changed,
-    Same,
-}
-
-fn save(tx: &Write, listed: Listed) -> Result<Saved, Failure> {
-    let known = tunnels::find_whole(tx, listed.tunnel_id)?;
-    let tunnel = listed.over(known.as_ref());
-    if known.as_ref() == Some(&tunnel) {
-        return Ok(Saved::Same);
-    }
-    tunnels::put(tx, &tunnel)?;
-    Ok(if known.is_some() { Saved::Changed } else { Saved::New })
 }
 
 /// Checks the rows of a list. The error has every mistake, with its place.

@@ -41,26 +41,6 @@ pub(crate) enum DiskFault {
     Unwritable,
 }
 
-/// Whether the checksum of a page is wrong.
-pub(crate) fn is_of_bad_page(error: &rusqlite::Error) -> bool {
-    error.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_IOERR_DATA)
-}
-
-impl DiskFault {
-    pub(crate) fn of(error: &rusqlite::Error) -> Option<DiskFault> {
-        use rusqlite::ErrorCode::*;
-        use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE};
-        let extended = error.sqlite_error()?.extended_code;
-        let writes = [SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE];
-        match error.sqlite_error_code()? {
-            DiskFull => Some(DiskFault::Full),
-            SystemIoFailure if writes.contains(&extended) => Some(DiskFault::Unwritable),
-            DatabaseCorrupt | NotADatabase | SystemIoFailure => Some(DiskFault::Unreadable),
-            _ => None,
-        }
-    }
-}
-
 /// `Retry-After` while a queue is full or the server restarts.
 const BUSY_SECONDS: u64 = 1;
 /// `Retry-After` where only a technician helps: frequent retries would only fill the log.
@@ -255,6 +235,12 @@ impl Failure {
         self
     }
 
+    /// Adds the fault of the disk that caused it.
+    pub(crate) fn with_disk_fault(mut self, fault: Option<DiskFault>) -> Failure {
+        self.0.disk_fault = fault;
+        self
+    }
+
     /// Replaces the public text; the code stays.
     pub(crate) fn saying(mut self, text: Text) -> Failure {
         self.0.text = text;
@@ -292,6 +278,11 @@ impl Failure {
     /// The stable word of the answer's `code`.
     pub fn code(&self) -> &'static str {
         self.0.code
+    }
+
+    /// Whether this is a failure of the kind that `kind` makes.
+    pub(crate) fn is(&self, kind: fn() -> Failure) -> bool {
+        self.0.code == kind().0.code
     }
 
     /// The public message.
@@ -349,20 +340,3 @@ impl std::fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
-
-impl From<rusqlite::Error> for Failure {
-    /// A failed statement is a fault of the program, the disk or the load, and never "not found".
-    fn from(error: rusqlite::Error) -> Failure {
-        use rusqlite::ErrorCode::*;
-        let failure = match error.sqlite_error_code() {
-            Some(DiskFull) => Failure::disk_full(),
-            Some(DatabaseCorrupt | NotADatabase) => Failure::store_damaged(),
-            Some(SystemIoFailure) if is_of_bad_page(&error) => Failure::store_damaged(),
-            Some(OperationInterrupted | DatabaseBusy | DatabaseLocked) => Failure::overloaded(),
-            _ => Failure::broken(),
-        };
-        let mut failure = failure.because(&error);
-        failure.0.disk_fault = DiskFault::of(&error);
-        failure
-    }
-}

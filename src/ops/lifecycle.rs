@@ -5,13 +5,14 @@ use super::backup::upgrade::{self, Upgraded};
 use super::{audit_end, levels, rotation};
 use crate::clock::{Clock, Jump};
 use crate::config::Config;
-use crate::domain::audit::Head;
+use crate::domain::audit::{Actor, Detail, Head, Subject};
 use crate::http::failure::{DiskFault, Failure};
 use crate::keys::{Keys, columns, hex, random};
 use crate::ops::Progress;
 use crate::ops::erasure;
 use crate::site::Site;
 use crate::store::alarm;
+use crate::store::clock;
 use crate::store::data_dir::DataDir;
 use crate::store::migrate::{self, Older};
 use crate::store::tables::{audit, tunnels};
@@ -242,6 +243,15 @@ pub(crate) fn follow_jump(site: &Site) {
         None if kept.is_some() => _ = alarm::clear(dir, alarm::Kind::ClockAhead),
         _ => {}
     }
+}
+
+/// Sets the database's clock back to this moment. Audited. Returns how many sessions, tokens and codes ended.
+pub(crate) fn set_clock_back(site: &Site, actor: &Actor, moment: i64) -> Result<usize, Failure> {
+    let detail = Detail::none().number("from", site.now()).number("to", moment);
+    site.store.write(moment, |tx| {
+        audit::insert(tx, actor, "clock.set_back", &Subject::Site, &detail)?;
+        Ok(clock::set_back(tx)?)
+    })
 }
 
 /// Records the version of this program in the database, unless it cannot be written now.

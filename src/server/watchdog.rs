@@ -51,7 +51,7 @@ fn answer_of(written: Result<(), Failure>) -> Result<(), Failure> {
     match written {
         Err(failure) if failure.status() == StatusCode::INSUFFICIENT_STORAGE => Ok(()),
         // A read-only site answers reads, and recovers by itself once the disk accepts writes.
-        Err(failure) if failure.code() == Failure::read_only().code() => Ok(()),
+        Err(failure) if failure.is(Failure::read_only) => Ok(()),
         written => written,
     }
 }

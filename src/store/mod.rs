@@ -20,6 +20,7 @@ pub use crate::store::transaction::{Read, Write};
 
 use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
+use crate::store::db_error::disk_fault;
 use crate::store::engine::connection::{note_wal_pages, open_writer};
 use crate::store::engine::outbox_signal::OutboxSignal;
 use crate::store::engine::reader::{Reader, Readers};
@@ -119,7 +120,7 @@ impl Store {
         self.writer.capture.allow_checkpoints("the write-ahead log is emptied");
         crate::store::engine::wal_mark::clear(self.path());
         let emptied = self.writer.exclusive(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
-        emptied.inspect_err(|e| self.writer.monitor.note_fault(DiskFault::of(e), e))
+        emptied.inspect_err(|e| self.writer.monitor.note_fault(disk_fault(e), e))
     }
 
     /// Commits without a flush from now on. The power cut tests use this as a control: they must find a loss. Not in
@@ -338,6 +339,7 @@ pub(crate) mod engine;
 
 pub(crate) mod bulk;
 pub(crate) mod copy_check;
+pub(crate) mod db_error;
 mod joining;
 #[macro_use]
 pub mod personal;

@@ -82,7 +82,7 @@ pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
         count_document(site, member.id(), member.role())?;
         let pdf = STANDARD.encode(paper.draw(site)?);
         app::change_once(site, call, member, |cx| {
-            certificates::publish(site, cx.tx, member.id(), &paper.held)?;
+            certificates::publish(cx, member.id(), &paper.held)?;
             Ok(pdf)
         })
     })?;

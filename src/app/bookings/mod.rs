@@ -88,7 +88,7 @@ pub(crate) fn book_here_now(
 /// Checks in where the waiver allows it. Otherwise the check-in waits for the waiver: `false`.
 pub(super) fn check_in_where_allowed(cx: &Change, booking_id: i64) -> Result<bool, Failure> {
     match check_in(cx, booking_id) {
-        Err(failure) if failure.code() == Failure::waiver_missing().code() => Ok(false),
+        Err(failure) if failure.is(Failure::waiver_missing) => Ok(false),
         checked_in => checked_in.map(|_| true),
     }
 }

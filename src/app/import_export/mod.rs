@@ -14,11 +14,12 @@ mod stage;
 
 pub(crate) use reader::Mistake;
 
+use crate::app::{Change, RankedActor};
 use crate::domain::audit::Detail;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
-use crate::i18n::language::Text;
+use crate::i18n::language::{Language, Text};
 use crate::ops::Progress;
 use crate::site::Site;
 use crate::store::{Read, Write};
@@ -100,11 +101,14 @@ pub(crate) enum Fate {
 /// What goes on beside an import.
 pub(crate) struct Attention<'a> {
     pub progress: &'a mut Progress<'a>,
-    /// Runs in the transaction of an import, after its rows are written.
-    pub beside: &'a dyn Fn(&Write, &ImportCounts) -> Result<(), Failure>,
+    /// Runs in the transaction of an import, after its rows are written, as a change by this actor.
+    pub beside: Option<(&'a RankedActor, &'a Beside<'a>)>,
     /// Sees each line in turn.
     pub look: Option<&'a mut dyn FnMut(SeenRow)>,
 }
+
+/// An effect of an import beside its rows.
+pub(crate) type Beside<'a> = dyn Fn(&Change, &ImportCounts) -> Result<(), Failure> + 'a;
 
 /// What an import may do.
 #[derive(Debug, Clone, Copy, Default)]
@@ -175,7 +179,7 @@ pub(crate) fn import(
 pub(crate) fn preview(site: &Site, kind: Kind, list: &[u8], mode: Mode) -> Result<Vec<SeenRow>, Refusal> {
     let mut rows: Vec<SeenRow> = Vec::new();
     let mut look = |row| rows.push(row);
-    let attention = Attention { progress: &mut |_, _, _| {}, beside: &|_, _| Ok(()), look: Some(&mut look) };
+    let attention = Attention { progress: &mut |_, _, _| {}, beside: None, look: Some(&mut look) };
     let outcome = import(site, kind, &mut &*list, list.len() as u64, Mode { dry: true, ..mode }, attention);
     match outcome {
         Ok(_) => Ok(rows),
@@ -228,7 +232,7 @@ fn take<L: List>(
         }
         list.finish(site, tx)?;
         taken.roles = list.roles().to_vec();
-        beside(tx, &taken)
+        beside.map_or(Ok(()), |(actor, effect)| effect(&actor.change(site, tx, Language::default()), &taken))
     })?;
     Ok(taken)
 }

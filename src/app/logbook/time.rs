@@ -98,7 +98,7 @@ pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) ->
     };
     flights::check_edit(cx, known.member_id, &before, &time).map_err(|failure| match editor {
         // A partner must not learn the reason.
-        Editor::Booking { .. } if failure.code() == Failure::waiver_missing().code() => Failure::waiver_missing(),
+        Editor::Booking { .. } if failure.is(Failure::waiver_missing) => Failure::waiver_missing(),
         _ => failure,
     })?;
     entries::update_time(cx.tx, entry_id, &time)?;

@@ -175,7 +175,7 @@ fn send_to(
     let Some(profile) = members::find(tx, member_id)? else { return Ok(false) };
     let Some(address) = confirmed_address(&profile, channel) else { return Ok(false) };
     let target = Target { member_id, channel, address, language: call.mail_language(), cause };
-    Ok(passcode::send(site, tx, usage, &target)?.is_ok())
+    Ok(passcode::send(site, tx, usage, &target)?.is_counted())
 }
 
 fn imitate_send(

@@ -84,15 +84,24 @@ impl Cause {
     }
 }
 
-/// The limit that a message exceeds, with the moment of the next free message in Unix seconds.
+/// Whether a message may be sent. Times are the moments of the next free message, in Unix seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LimitReached {
-    /// The member's. Only the authenticated member is told.
-    Member(i64),
-    /// The address's or number's. No caller is told, because others may have caused it.
-    Recipient,
-    /// The site's, or the anonymous share of it.
-    Site(i64),
+#[must_use]
+pub(crate) enum Quota {
+    /// The message was counted, and is to be sent.
+    Counted,
+    /// The member's is used up. Only the authenticated member is told.
+    OfMemberUsedUp(i64),
+    /// The address's or number's is used up. No caller is told, because others may have caused it.
+    OfRecipientUsedUp,
+    /// The site's is used up, or the anonymous share of it.
+    OfSiteUsedUp(i64),
+}
+
+impl Quota {
+    pub(crate) fn is_counted(self) -> bool {
+        self == Quota::Counted
+    }
 }
 
 /// The state of the site's daily quota of one channel.
@@ -106,7 +115,7 @@ pub enum DailyQuota {
     UsedUp,
 }
 
-/// Counts one message. `Err`: a limit is reached, nothing was counted, and the message must not be sent.
+/// Counts one message. Where a limit is reached nothing is counted, and the message must not be sent.
 pub(crate) fn take(
     site: &Site,
     tx: &Write,
@@ -114,7 +123,7 @@ pub(crate) fn take(
     member_id: i64,
     channel: Channel,
     recipient: &str,
-) -> Result<Result<(), LimitReached>, Failure> {
+) -> Result<Quota, Failure> {
     let of_member = match cause {
         Cause::Authenticated | Cause::Staff | Cause::SignIn | Cause::SecurityEvent => {
             with_part(site, cause, of_member(site, cause, member_id, channel))
@@ -128,20 +137,20 @@ pub(crate) fn take(
     }
     let of_site = shares(site, cause, channel);
     if let Some(until) = counted::full_until(tx, tx.now(), &of_member)? {
-        return Ok(Err(LimitReached::Member(until)));
+        return Ok(Quota::OfMemberUsedUp(until));
     }
     if counted::full_until(tx, tx.now(), &of_address)?.is_some() {
-        return Ok(Err(LimitReached::Recipient));
+        return Ok(Quota::OfRecipientUsedUp);
     }
     if cause != Cause::Staff
         && let Some(until) = counted::full_until(tx, tx.now(), &of_site)?
     {
-        return Ok(Err(LimitReached::Site(until)));
+        return Ok(Quota::OfSiteUsedUp(until));
     }
     for counter in of_member.iter().chain(&of_address).chain(&of_site) {
         counter.count(tx)?;
     }
-    Ok(Ok(()))
+    Ok(Quota::Counted)
 }
 
 /// The counter of all messages of a cause, and that of those from a stranger's network.

@@ -172,19 +172,10 @@ impl Add {
             real_name,
             email: &email,
             tunnel_id: Some(site.tunnel_id),
-            role: self.role.name(),
             password_hash: Some(&hash),
             ..Default::default()
         };
-        let member_id = site.store.write(site.now(), |tx| {
-            let member_id = members::insert(tx, &new)?;
-            if self.confirmed {
-                members::confirm_email(tx, member_id)?;
-            }
-            let detail = Detail::none().word("role", self.role.name()).flag("confirmed", self.confirmed);
-            site.record(tx, "member.added", &Subject::Member(member_id), &detail)?;
-            Ok(member_id)
-        })?;
+        let member_id = site.change(|cx| accounts::add(cx, &new, self.role, self.confirmed))?;
         given.result(member_id, &name, format!("{name} is {} {member_id}", self.role.name()))
     }
 }

@@ -4,10 +4,11 @@ use super::batch::{Batch, Row};
 use super::lock::{BUSY, LOCK_WAIT_MAX};
 use super::source::{SiteSource, Source};
 use crate::config;
+use crate::domain::audit::{Actor, Detail, Subject};
 use crate::http::failure::Failure;
 use crate::jobs::sync::lock::SyncLock;
 use crate::site::Site;
-use crate::store::Write;
+use crate::store::tables::audit;
 use crate::store::tables::history;
 use crate::store::tables::sync::{self, Refused};
 
@@ -26,15 +27,16 @@ pub(crate) fn next(site: &Site, settings: &config::Sync) -> Result<Option<Batch>
 }
 
 /// Sets the position back, so that all rows after `seq` are sent again. Returns the number of these rows.
-pub fn rewind(site: &Site, seq: i64, beside: impl FnOnce(&Write) -> Result<(), Failure>) -> Result<i64, Failure> {
+/// Audited, with the position as it was asked for.
+pub fn rewind(site: &Site, actor: &Actor, seq: i64) -> Result<i64, Failure> {
     let lock = site.state::<SyncLock>();
     let _guard = lock.lock_within(LOCK_WAIT_MAX).ok_or_else(|| Failure::overloaded().because(BUSY))?;
     site.store.write(site.now(), |tx| {
         let mut state = sync::find(tx)?;
+        audit::insert(tx, actor, "sync.rewound", &Subject::Site, &Detail::none().number("seq", seq))?;
         let seq = seq.min(state.cursor);
         (state.cursor, state.held, state.pending) = (seq, seq, 0);
         sync::replace(tx, &state)?;
-        beside(tx)?;
         Ok(history::waiting(tx, seq)?.0)
     })
 }

@@ -12,9 +12,9 @@ use super::reader::{READ_TIME_MAX, Readers};
 use super::repair::{self, Finding};
 use super::{alarm, data_dir, quick_check, scrub, wal_mark, wal_match};
 use crate::clock::Clock;
-use crate::http::failure::{Failure, is_of_bad_page};
+use crate::http::failure::Failure;
+use crate::store::db_error::DbError;
 use crate::store::{Condition, Store};
-use rusqlite::ErrorCode;
 use std::path::Path;
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ pub(crate) fn recover(path: &Path) -> Result<(), String> {
     // that is served is in the database file, and flushed.
     let emptied = open_writer(path)
         .and_then(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
-        .or_else(|e| if e.sqlite_error_code() == Some(ErrorCode::DiskFull) { Ok(()) } else { Err(e) });
+        .or_else(|e| if DbError::of(&e) == DbError::Full { Ok(()) } else { Err(e) });
     emptied.map_err(|e| {
         format!("cannot write {}: {e}; check the disk under it, or restore a backup elsewhere", path.display())
     })
@@ -125,7 +125,7 @@ fn damaged(path: &Path, what: &str) -> String {
 }
 
 fn means_damage(e: &rusqlite::Error) -> bool {
-    matches!(e.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) || is_of_bad_page(e)
+    matches!(DbError::of(e), DbError::Damaged | DbError::BadPage)
 }
 
 /// Writes the damage marker where the database was found damaged, so that the next start checks it before serving it.

@@ -1,7 +1,7 @@
 //! A check of every page of a file, without its rows.
 
 use super::{connection, data_dir, repair};
-use crate::http::failure::is_of_bad_page;
+use crate::store::db_error::is_of_bad_page;
 use rusqlite::{Connection, ErrorCode};
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -2,8 +2,8 @@
 
 use super::page_checksums::accepting_bad;
 use super::rewrite;
-use crate::http::failure::is_of_bad_page;
 use crate::store::Store;
+use crate::store::db_error::is_of_bad_page;
 use rusqlite::{Connection, ErrorCode, ffi};
 use std::collections::BTreeSet;
 

@@ -1,6 +1,7 @@
 //! *Change of clerk*: a colleague takes over this browser by PIN, on the same page, with their own session.
 
 use super::sign_in::safe_target;
+use crate::app;
 use crate::auth::clerk_switch::{self, Colleague, SwitchOutcome};
 use crate::auth::{Clerk, clerk};
 use crate::http::Answer;
@@ -41,8 +42,9 @@ pub(crate) fn change(site: &Site, call: &Call) -> Answer {
         return page(site, call, &to, member.unwrap_or(0), Some("change.missing"));
     };
     let leaving: Option<Clerk> = clerk::find(site, call)?;
-    let changed =
-        site.store.write(site.now(), |tx| clerk_switch::by_pin(site, call, tx, leaving.as_ref(), member_id, &pin))?;
+    let changed = app::change_by_stranger(site, call, |cx| {
+        clerk_switch::by_pin(site, call, cx.tx, leaving.as_ref(), member_id, &pin)
+    })?;
     match changed {
         SwitchOutcome::In { token, waiting } => {
             let reply = clerk::SESSION.set(site, call, reply::see_other(&safe_target(&to)), &token);

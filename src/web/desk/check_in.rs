@@ -17,7 +17,7 @@ use crate::web::path_id;
 pub(crate) fn check_in(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let booking_id = path_id(call, 0)?;
     match app::change(site, clerk, call.language(), |cx| bookings::check_in(cx, booking_id)) {
-        Err(failure) if failure.code() == Failure::waiver_missing().code() => {
+        Err(failure) if failure.is(Failure::waiver_missing) => {
             let known = site.store.read(|tx| Ok(find(tx, booking_id, site.tunnel_id)?))?;
             let member_id = known.ok_or_else(Failure::not_found)?.member_id;
             return Ok(reply::see_other(&waiver::path(member_id)));

@@ -1,6 +1,7 @@
 //! The second factor of a desk sign-in: a code of the authenticator app, or a recovery code.
 
 use super::sign_in::{Entry, answer, denial, open_session, safe_target};
+use crate::app;
 use crate::auth::challenge::{self, Intent};
 use crate::auth::second_factor::{self, Proof};
 use crate::auth::{clerk, sign_in};
@@ -69,9 +70,9 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     if code.is_empty() {
         return Page::refused(site, call, sent, "desk.code_missing");
     }
-    let outcome = site.store.write(site.now(), |tx| {
+    let outcome = app::change_by_stranger(site, call, |cx| {
         let Some(account) =
-            challenge::try_once(tx, token, Intent::Desk)?.filter(|account| denial(call, account).is_none())
+            challenge::try_once(cx.tx, token, Intent::Desk)?.filter(|account| denial(call, account).is_none())
         else {
             return Ok(Outcome::Ended);
         };
@@ -79,11 +80,11 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
         if !sent.username.is_empty() && sent.username != account.username {
             return Ok(Outcome::Ended);
         }
-        let prove = || second_factor::prove(site, call, tx, &account, &code);
-        match sign_in::check_code(site, call, tx, &account, prove)? {
+        let prove = || second_factor::prove(site, call, cx.tx, &account, &code);
+        match sign_in::check_code(site, call, cx.tx, &account, prove)? {
             Proof::Right(passed) => {
-                challenge::end(tx, account.member_id)?;
-                Ok(Outcome::Right(open_session(site, call, tx, passed, &account, None)?, account.username))
+                challenge::end(cx.tx, account.member_id)?;
+                Ok(Outcome::Right(open_session(cx, call, passed, &account, None)?, account.username))
             }
             Proof::Wrong | Proof::Delayed(_) => Ok(Outcome::Wrong("desk.code_wrong")),
             Proof::Unusable(why) => Ok(Outcome::Wrong(why)),

@@ -1,5 +1,6 @@
 //! Sign-in at the desk by password and code or by passkey; and sign-out.
 
+use crate::app::{self, Change};
 use crate::auth::challenge::{self, Intent};
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::Outcome;
@@ -12,9 +13,7 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply::{self, Reply};
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::tables::members::Account;
-use crate::store::tables::sessions;
 use crate::web::{CREDENTIAL_CHARS_MAX, Form, Frame, form, read_form, show};
 use askama::Template;
 use http::StatusCode;
@@ -88,15 +87,15 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
         return Page::refused(site, call, &typed, &target, "desk.wrong");
     };
     let renewed = sign_in::renewed_hash(site, &account, &secret);
-    let outcome = site.store.write(site.now(), |tx| {
-        if !sign_in::is_unchanged(tx, &account)? {
+    let outcome = app::change_by_stranger(site, call, |cx| {
+        if !sign_in::is_unchanged(cx.tx, &account)? {
             return Ok(Entry::Refused("desk.wrong"));
         }
         if let Some(key) = denial(call, &account) {
             return Ok(Entry::Refused(key));
         }
-        match second_factor::requirement(site, tx, &account, None)? {
-            Requirement::Passed(passed) => open_session(site, call, tx, passed, &account, renewed.as_deref()),
+        match second_factor::requirement(site, cx.tx, &account, None)? {
+            Requirement::Passed(passed) => open_session(cx, call, passed, &account, renewed.as_deref()),
             Requirement::Code(due) => {
                 call.outcome.set(AuthOutcome::SecondFactorDue);
                 // Staff accounts get no passcodes.
@@ -104,11 +103,11 @@ pub(crate) fn with_password(site: &Site, call: &Call) -> Answer {
                 let target = safe_target(&target);
                 let target: String = form_urlencoded::byte_serialize(target.as_bytes()).collect();
                 let page = format!("/desk/sign-in/code?by={by}&to={target}");
-                begin_challenge(call, tx, &account, Intent::Desk, page)
+                begin_challenge(cx, call, &account, Intent::Desk, page)
             }
             Requirement::SetupMissing => {
-                second_factor::begin_setup(site, tx, account.member_id, &second_factor::new_secret())?;
-                begin_challenge(call, tx, &account, Intent::DeskSetup, "/desk/sign-in/setup".to_owned())
+                second_factor::begin_setup(site, cx.tx, account.member_id, &second_factor::new_secret())?;
+                begin_challenge(cx, call, &account, Intent::DeskSetup, "/desk/sign-in/setup".to_owned())
             }
         }
     })?;
@@ -148,27 +147,33 @@ pub(crate) fn denial(call: &Call, account: &Account) -> Option<&'static str> {
     }
 }
 
-fn begin_challenge(call: &Call, tx: &Write, account: &Account, intent: Intent, page: String) -> Result<Entry, Failure> {
-    Ok(Entry::Due { token: challenge::begin(call, tx, account.member_id, intent)?, page })
+fn begin_challenge(
+    cx: &Change,
+    call: &Call,
+    account: &Account,
+    intent: Intent,
+    page: String,
+) -> Result<Entry, Failure> {
+    Ok(Entry::Due { token: challenge::begin(call, cx.tx, account.member_id, intent)?, page })
 }
 
 /// Opens a session, unless the account changed meanwhile.
 pub(crate) fn open_session(
-    site: &Site,
+    cx: &Change,
     call: &Call,
-    tx: &Write,
     passed: SecondFactorPassed,
     account: &Account,
     renewed: Option<&str>,
 ) -> Result<Entry, Failure> {
-    let opened = sign_in::open_session(site, call, tx, passed, account, renewed)?;
+    let opened = sign_in::open_session(cx.site, call, cx.tx, passed, account, renewed)?;
     Ok(opened.map_or(Entry::Refused("desk.wrong"), Entry::In))
 }
 
 /// Adds the cookies of a new session to a reply. The session of a clerk who was signed in in this browser is kept for a
 /// later change of clerk.
 pub(crate) fn with_session(site: &Site, call: &Call, reply: Reply, opened: &OpenedSession) -> Answer {
-    let waiting = site.store.write(site.now(), |tx| clerk_switch::after_sign_in(site, call, tx, &opened.token))?;
+    let waiting =
+        app::change_by_stranger(site, call, |cx| clerk_switch::after_sign_in(site, call, cx.tx, &opened.token))?;
     let known = device::with_device_token_for_pages(site, reply, &opened.device_token);
     let reply = clerk::CHALLENGE.clear(site, call, clerk::SESSION.set(site, call, known, &opened.token));
     Ok(clerk_switch::with_parked_cookie(site, call, reply, &waiting))
@@ -183,9 +188,9 @@ pub(crate) fn with_passkey(site: &Site, call: &Call) -> Answer {
     let Some(proof) = ceremony::check_response(site, call, &credential, ceremony::Intent::Desk)? else {
         return answer(site, call, REFUSED, "", &to);
     };
-    let outcome = site.store.write(site.now(), |tx| match ceremony::apply(site, call, tx, &proof)? {
+    let outcome = app::change_by_stranger(site, call, |cx| match ceremony::apply(site, call, cx.tx, &proof)? {
         Outcome::SignedIn(account) => match denial(call, &account) {
-            None => Ok(Entry::In(sign_in::insert_session(call, tx, &account)?)),
+            None => Ok(Entry::In(sign_in::insert_session(call, cx.tx, &account)?)),
             Some(key) => Ok(Entry::Refused(key)),
         },
         Outcome::Registered(_) | Outcome::Refused => Ok(REFUSED),
@@ -195,7 +200,7 @@ pub(crate) fn with_passkey(site: &Site, call: &Call) -> Answer {
 
 /// `POST /desk/sign-out`: ends the session.
 pub(crate) fn end(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    site.store.write(site.now(), |tx| Ok(sessions::delete(tx, clerk.session())?))?;
+    app::change(site, clerk, call.language(), |cx| clerk.end_session(cx.tx))?;
     let others = site.store.read(|tx| clerk_switch::list(site, call, tx, site.now()))?;
     let next = if others.is_empty() { "/desk/sign-in" } else { "/desk/sign-in/change" };
     Ok(clerk::SESSION.clear(site, call, reply::see_other(next)))

@@ -13,7 +13,6 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::tables::signers;
 use crate::web::{CODE_CHARS_MAX, CREDENTIAL_CHARS_MAX, first_problem, form, form_pairs, form_status, read_form};
 use http::StatusCode;
@@ -123,7 +122,7 @@ impl Proof<'_> {
         (self.again.username, credential) =
             read_form(call, |form| (form.username(), form.lines("credential", CREDENTIAL_CHARS_MAX)))?;
         match passkey::check_response(site, call, &credential, intent)? {
-            Some(answer) => self.judge(|tx| signer::by_passkey(site, call, tx, &answer), effect),
+            Some(answer) => self.judge(|cx| signer::by_passkey(site, call, cx.tx, &answer), effect),
             None => Ok(self.again.refused(call.say("proof.passkey_refused"))),
         }
     }
@@ -145,11 +144,11 @@ impl Proof<'_> {
         match (step, secret) {
             (Some(step), _) => {
                 self.again.step = Some(step.clone());
-                self.judge(|tx| signer::by_code(site, call, tx, &step, &code, intent), effect)
+                self.judge(|cx| signer::by_code(site, call, cx.tx, &step, &code, intent), effect)
             }
             (None, Some(secret)) if !self.again.username.is_empty() => {
                 let account = sign_in::check_password(site, call, &self.again.username, &secret)?.account();
-                self.judge(|tx| signer::by_password(site, call, tx, account.as_ref(), intent), effect)
+                self.judge(|cx| signer::by_password(site, call, cx.tx, account.as_ref(), intent), effect)
             }
             (None, _) => Ok(self.again.refused(call.say("desk.sign_missing"))),
         }
@@ -159,12 +158,12 @@ impl Proof<'_> {
     /// signing leaves no change.
     fn judge(
         self,
-        proof: impl FnOnce(&Write) -> Result<ProofOutcome, Failure>,
+        proof: impl FnOnce(&Change) -> Result<ProofOutcome, Failure>,
         effect: impl FnOnce(&Change) -> Result<(), Failure>,
     ) -> Result<Outcome, Failure> {
         let Proof { site, call, clerk, mut again, subject } = self;
         let came = app::change(site, clerk, call.language(), |cx| {
-            let proven = proof(cx.tx)?;
+            let proven = proof(cx)?;
             if let ProofOutcome::Signer(signer) = &proven {
                 // A signer acts in the role of a member, whatever role the account has.
                 let signing = RankedActor::account(signer.id(), Role::Member, &call.actor(signer.id()));
@@ -190,7 +189,7 @@ impl Proof<'_> {
                 again.step = None;
                 let text = first_problem(&failure, call.language());
                 let subject = subject();
-                if failure.code() == Failure::entry_changed().code() {
+                if failure.is(Failure::entry_changed) {
                     again.problem = Some(text);
                     return Ok(Outcome::Again(StatusCode::CONFLICT, Box::new(again)));
                 }

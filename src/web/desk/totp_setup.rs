@@ -2,9 +2,11 @@
 
 use super::second_factor::SIGN_IN_AGAIN;
 use super::sign_in::{denial, with_session};
+use crate::app::{self, Change};
 use crate::auth::challenge::{self, Intent};
+use crate::auth::clerk;
 use crate::auth::second_factor::{self, Proof};
-use crate::auth::{clerk, sign_in};
+use crate::auth::sign_in::{self, OpenedSession};
 use crate::documents::qr;
 use crate::domain::{totp, when};
 use crate::http::Answer;
@@ -71,46 +73,46 @@ pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
 pub(crate) fn confirm(site: &Site, call: &Call) -> Answer {
     let code = read_form(call, |form| form.line("code", CODE_CHARS_MAX))?;
     let Some(token) = clerk::CHALLENGE.value(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
-    let again = StatusCode::UNPROCESSABLE_ENTITY;
-    let set_up = site.store.write(site.now(), |tx| {
-        let Some(account) =
-            challenge::try_once(tx, token, Intent::DeskSetup)?.filter(|account| denial(call, account).is_none())
-        else {
-            return Ok(Err(None));
-        };
-        // A password alone may set up the first factor, never replace one.
-        if has_factor(site, tx, account.member_id)? {
-            return Ok(Err(None));
-        }
-        let prove = || {
-            let proof = second_factor::finish_setup(site, tx, account.member_id, &code)?;
-            Ok(proof.unwrap_or(Proof::Wrong))
-        };
-        let passed = match sign_in::check_code(site, call, tx, &account, prove)? {
-            Proof::Right(passed) => passed,
-            Proof::Wrong | Proof::Delayed(_) => return Ok(Err(Some((account, "desk.code_wrong")))),
-            Proof::Unusable(why) => return Ok(Err(Some((account, why)))),
-        };
-        challenge::end(tx, account.member_id)?;
-        let codes = second_factor::finish_activation(
-            site,
-            tx,
-            account.member_id,
-            None,
-            call.language(),
-            &call.actor(account.member_id),
-        )?;
-        let opened = sign_in::open_session(site, call, tx, passed, &account, None)?;
-        Ok(Ok((opened.ok_or_else(Failure::not_signed_in)?, account.username, codes)))
-    })?;
+    let set_up = app::change_by_stranger(site, call, |cx| set_up(cx, call, token, &code))?;
     match set_up {
-        Ok((opened, username, codes)) => {
+        SetUp::Done(opened, username, codes) => {
             let page = show(StatusCode::OK, call.language(), &RecoveryCodesPage::new(site, call, username, codes)?);
             with_session(site, call, page, &opened)
         }
-        Err(Some((account, key))) => page(site, call, again, &account, Some(key)),
-        Err(None) => Ok(reply::see_other(SIGN_IN_AGAIN)),
+        SetUp::Refused(account, key) => page(site, call, StatusCode::UNPROCESSABLE_ENTITY, &account, Some(key)),
+        SetUp::Ended => Ok(reply::see_other(SIGN_IN_AGAIN)),
     }
+}
+
+/// The outcome of a first code.
+enum SetUp {
+    /// The session, the username and the recovery codes.
+    Done(OpenedSession, String, Vec<String>),
+    /// With the key of the reason.
+    Refused(Account, &'static str),
+    /// The challenge has ended, or the account has a second factor by now.
+    Ended,
+}
+
+fn set_up(cx: &Change, call: &Call, token: &str, code: &str) -> Result<SetUp, Failure> {
+    let (site, tx) = (cx.site, cx.tx);
+    let account = challenge::try_once(tx, token, Intent::DeskSetup)?.filter(|account| denial(call, account).is_none());
+    let Some(account) = account else { return Ok(SetUp::Ended) };
+    // A password alone may set up the first factor, never replace one.
+    if has_factor(site, tx, account.member_id)? {
+        return Ok(SetUp::Ended);
+    }
+    let prove = || Ok(second_factor::finish_setup(site, tx, account.member_id, code)?.unwrap_or(Proof::Wrong));
+    let passed = match sign_in::check_code(site, call, tx, &account, prove)? {
+        Proof::Right(passed) => passed,
+        Proof::Wrong | Proof::Delayed(_) => return Ok(SetUp::Refused(account, "desk.code_wrong")),
+        Proof::Unusable(why) => return Ok(SetUp::Refused(account, why)),
+    };
+    challenge::end(tx, account.member_id)?;
+    let actor = call.actor(account.member_id);
+    let codes = second_factor::finish_activation(site, tx, account.member_id, None, cx.language, &actor)?;
+    let opened = sign_in::open_session(site, call, tx, passed, &account, None)?.ok_or_else(Failure::not_signed_in)?;
+    Ok(SetUp::Done(opened, account.username, codes))
 }
 
 fn has_factor(site: &Site, tx: &Read, member_id: i64) -> Result<bool, Failure> {

@@ -1,7 +1,7 @@
 //! Certificates at a kiosk: a QR code opens one on the member's phone, because a kiosk does not print.
 
 use super::{Screen, show};
-use crate::app::certificates;
+use crate::app::{self, certificates};
 use crate::auth::Guest;
 use crate::documents::qr;
 use crate::domain::catalogue::names;
@@ -44,13 +44,10 @@ pub(crate) fn list(site: &Site, call: &Call, guest: &Guest) -> Answer {
 /// identifies the member.
 pub(crate) fn show_one(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let level = read_form(call, |form| form.required("level", certified::key))?;
-    let (name, url) = site.store.write(site.now(), |tx| {
-        let mut rows = certificates::read_earned(site, tx, guest.member_id())?.rows.into_iter();
+    let (name, url) = app::change(site, super::actor(call, guest), call.language(), |cx| {
+        let mut rows = certificates::read_earned(site, cx.tx, guest.member_id())?.rows.into_iter();
         let (row, held) = rows.find(|(row, _)| row.key() == level).ok_or_else(Failure::not_found)?;
-        Ok((
-            names::say(call.language(), &row.name).to_owned(),
-            certificates::publish(site, tx, guest.member_id(), &held)?,
-        ))
+        Ok((names::say(call.language(), &row.name).to_owned(), certificates::publish(cx, guest.member_id(), &held)?))
     })?;
     let qr = qr::svg(&url).ok_or_else(Failure::broken)?;
     let page = OnePage { screen: Screen::of(site, call, guest)?, name, url, qr };

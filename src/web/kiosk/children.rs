@@ -87,7 +87,8 @@ pub(crate) fn link(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let child_id = typed.parse().unwrap_or(0);
     let actor = super::actor(call, guest);
     // A separate transaction: a failed attempt is counted even if the link is refused.
-    let judged = site.store.write(site.now(), |tx| kiosk::check_pin(site, call, tx, &guest.kiosk(), child_id, &pin))?;
+    let judged =
+        app::change_by_stranger(site, call, |cx| kiosk::check_pin(site, call, cx.tx, &guest.kiosk(), child_id, &pin))?;
     let linked = match judged {
         Some(account) => {
             app::change(site, actor, call.language(), |cx| children::link(cx, account.member_id, relation))

@@ -129,7 +129,7 @@ pub(crate) fn check_in_all(site: &Site, call: &Call, guest: &Guest) -> Answer {
     });
     match checked_in {
         Ok(()) => Ok(reply::see_other("/kiosk/home?done=arrived")),
-        Err(failure) if failure.code() == Failure::waiver_missing().code() => Ok(reply::see_other("/kiosk/waiver")),
+        Err(failure) if failure.is(Failure::waiver_missing) => Ok(reply::see_other("/kiosk/waiver")),
         Err(failure) => page(site, call, guest, Some(client_error_text(failure, call.language())?)),
     }
 }

@@ -169,7 +169,7 @@ pub(crate) fn check_in(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let actor = super::actor(call, guest);
     match app::change(site, actor, call.language(), |cx| app::bookings::check_in(cx, booking_id)) {
         Ok(_) => Ok(reply::see_other("/kiosk/home?done=arrived")),
-        Err(failure) if failure.code() == Failure::waiver_missing().code() => Ok(reply::see_other("/kiosk/waiver")),
+        Err(failure) if failure.is(Failure::waiver_missing) => Ok(reply::see_other("/kiosk/waiver")),
         Err(failure) => page(site, call, guest, Some(client_error_text(failure, call.language())?)),
     }
 }

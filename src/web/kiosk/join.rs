@@ -1,6 +1,7 @@
 //! Signing up at a kiosk, which also signs in.
 
 use super::{Screen, show};
+use crate::app;
 use crate::app::signup::{self, SignedUp, SignupPlace};
 use crate::auth::{Kiosk, kiosk};
 use crate::http::Answer;
@@ -54,9 +55,9 @@ pub(crate) fn enter(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
 }
 
 fn welcome(site: &Site, call: &Call, kiosk: &Kiosk, joined: &SignedUp) -> Answer {
-    let token = site.store.write(site.now(), |tx| {
-        let account = members::find_account_by_id(tx, joined.member_id)?.ok_or_else(Failure::not_found)?;
-        kiosk::enter(tx, kiosk, &account)?.ok_or_else(Failure::not_allowed)
+    let token = app::change_by_stranger(site, call, |cx| {
+        let account = members::find_account_by_id(cx.tx, joined.member_id)?.ok_or_else(Failure::not_found)?;
+        kiosk::enter(cx.tx, kiosk, &account)?.ok_or_else(Failure::not_allowed)
     })?;
     let profile = site.store.read(|tx| Ok(members::find(tx, joined.member_id)?))?.ok_or_else(Failure::not_found)?;
     let page = Welcome {

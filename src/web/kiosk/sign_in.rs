@@ -1,6 +1,7 @@
 //! Sign-in at a kiosk: by number and PIN, by a code that the member's app shows, or by a passkey.
 
 use super::{Screen, show};
+use crate::app::{self, Change};
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::{Intent, Outcome};
 use crate::auth::{Kiosk, kiosk, limits};
@@ -11,7 +12,6 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::tables::cards;
 use crate::store::tables::members::Account;
 use crate::web::{CREDENTIAL_CHARS_MAX, form, form_status};
@@ -66,8 +66,8 @@ pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     // Text that is no number is judged like an unknown number.
     let member_id = typed.parse().unwrap_or(0);
     let outcome =
-        site.store.write(site.now(), |tx| match kiosk::check_pin(site, call, tx, kiosk, member_id, &pin)? {
-            Some(account) => enter(tx, kiosk, &account),
+        app::change_by_stranger(site, call, |cx| match kiosk::check_pin(site, call, cx.tx, kiosk, member_id, &pin)? {
+            Some(account) => enter(cx, kiosk, &account),
             None => Ok(Err("kiosk.wrong_pin")),
         })?;
     answer(site, call, outcome, |key| number_page(site, call, typed, Some(key)))
@@ -104,8 +104,8 @@ pub(crate) fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     if code.is_empty() {
         return scan_page(site, call, Some("kiosk.scan_wrong"));
     }
-    let outcome = site.store.write(site.now(), |tx| match kiosk::take_code(call, tx, &code)? {
-        Some(account) => enter(tx, kiosk, &account),
+    let outcome = app::change_by_stranger(site, call, |cx| match kiosk::take_code(call, cx.tx, &code)? {
+        Some(account) => enter(cx, kiosk, &account),
         None => Ok(Err("kiosk.scan_wrong")),
     })?;
     answer(site, call, outcome, |key| scan_page(site, call, Some(key)))
@@ -131,8 +131,8 @@ pub(crate) fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let Some(proof) = ceremony::check_response(site, call, &credential, Intent::Kiosk)? else {
         return refused("kiosk.passkey_refused");
     };
-    let outcome = site.store.write(site.now(), |tx| match ceremony::apply(site, call, tx, &proof)? {
-        Outcome::SignedIn(account) => enter(tx, kiosk, &account),
+    let outcome = app::change_by_stranger(site, call, |cx| match ceremony::apply(site, call, cx.tx, &proof)? {
+        Outcome::SignedIn(account) => enter(cx, kiosk, &account),
         Outcome::Registered(_) | Outcome::Refused => Ok(Err("kiosk.passkey_refused")),
     })?;
     answer(site, call, outcome, refused)
@@ -142,8 +142,8 @@ pub(crate) fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
 type Entry = Result<String, &'static str>;
 
 /// Opens a guest's session.
-fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Entry, Failure> {
-    Ok(kiosk::enter(tx, kiosk, account)?.ok_or("kiosk.closed"))
+fn enter(cx: &Change, kiosk: &Kiosk, account: &Account) -> Result<Entry, Failure> {
+    Ok(kiosk::enter(cx.tx, kiosk, account)?.ok_or("kiosk.closed"))
 }
 
 /// The reply to a sign-in: the home page, else the form with the reason.

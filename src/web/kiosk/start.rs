@@ -1,6 +1,7 @@
 //! The start page of a kiosk with languages and ways to sign in; pairing of a browser as a kiosk; sign-out.
 
 use super::{Screen, show};
+use crate::app;
 use crate::auth::Kiosk;
 use crate::auth::kiosk::{self, Paired};
 use crate::documents::qr;
@@ -12,7 +13,6 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
-use crate::store::tables::kiosks;
 use crate::web::{form, form_status, read_form};
 use askama::Template;
 use http::{HeaderName, HeaderValue, StatusCode};
@@ -62,7 +62,7 @@ fn unpaired(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer {
 /// `POST /kiosk/pair`: pairs this browser as a kiosk, with a code of the desk.
 pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
     let code = form(call)?.line("code", CODE_CHARS_MAX);
-    match site.store.write(site.now(), |tx| kiosk::pair(site, call, tx, &code))? {
+    match app::change_by_stranger(site, call, |cx| kiosk::pair(site, call, cx.tx, &code))? {
         Paired::Right(key) => Ok(kiosk::KEY.set(site, call, reply::see_other("/kiosk"), &key)),
         Paired::Wrong => unpaired(site, call, Some("kiosk.pair_wrong")),
         Paired::Delayed => unpaired(site, call, Some("kiosk.wait")),
@@ -81,7 +81,7 @@ pub(crate) fn choose_language(site: &Site, call: &Call, _: &Kiosk) -> Answer {
 pub(crate) fn leave(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     // Ending the session requires the guest's cookie: a copy of the kiosk's key signs no guest out.
     if kiosk::find_guest(site, call, kiosk)?.is_some() {
-        site.store.write(site.now(), |tx| Ok(kiosks::end_guest(tx, kiosk.id())?))?;
+        app::change_by_stranger(site, call, |cx| kiosk.end_guest(cx.tx))?;
     }
     let wiped = HeaderValue::from_static("\"cache\", \"storage\"");
     let reply = reply::see_other("/kiosk").with_header(HeaderName::from_static("clear-site-data"), wiped);

@@ -75,7 +75,7 @@ pub(crate) fn enter(site: &Site, call: &Call, guest: &Guest) -> Answer {
     });
     match entered {
         Ok(()) => Ok(reply::see_other("/kiosk/home?done=logged")),
-        Err(failure) if failure.code() == Failure::waiver_missing().code() => Ok(reply::see_other("/kiosk/waiver")),
+        Err(failure) if failure.is(Failure::waiver_missing) => Ok(reply::see_other("/kiosk/waiver")),
         Err(failure) => page(site, call, guest, typed, Some(client_error_text(failure, call.language())?)),
     }
 }

@@ -38,9 +38,7 @@ pub(crate) fn certificate(site: &Site, call: &Call, member: &Member) -> Answer {
     let paper = certificates::prepare(site, member.id(), language, |row| row.key() == level)?;
     count_document(site, member.id(), member.role())?;
     let pdf = paper.draw(site)?;
-    app::change(site, member, call.language(), |cx| {
-        certificates::publish(site, cx.tx, member.id(), &paper.held).map(drop)
-    })?;
+    app::change(site, member, call.language(), |cx| certificates::publish(cx, member.id(), &paper.held).map(drop))?;
     Ok(private(reply::file("application/pdf", "inline", &format!("certificate-{}.pdf", member.id()), pdf)))
 }
 

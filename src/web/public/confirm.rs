@@ -1,6 +1,7 @@
 //! Confirmation of an e-mail address by a mailed link.
 
 use super::{Frame, OWN_PAGES, message_page, read_token, show};
+use crate::app;
 use crate::auth::confirmation::{self, Confirmed};
 use crate::auth::limits;
 use crate::http::Answer;
@@ -37,7 +38,7 @@ fn page(site: &Site, call: &Call, token: String, is_expired: bool) -> Answer {
 pub(crate) fn confirm(site: &Site, call: &Call) -> Answer {
     confirmation::check_rate(site, call)?;
     let token = read_token(form(call)?)?;
-    match site.store.write(site.now(), |tx| confirmation::confirm(site, call, tx, &token))? {
+    match app::change_by_stranger(site, call, |cx| confirmation::confirm(site, call, cx.tx, &token))? {
         Confirmed::Now => message_page(site, call, TITLE, "good", "done.email_confirmed", Some(OWN_PAGES)),
         Confirmed::Before => message_page(site, call, TITLE, "good", "confirmation.before", Some(OWN_PAGES)),
         Confirmed::Invalid => page(site, call, token, true),
@@ -49,6 +50,6 @@ pub(crate) fn resend(site: &Site, call: &Call) -> Answer {
     confirmation::check_rate(site, call)?;
     let token = read_token(form(call)?)?;
     limits::MESSAGE_REQUESTS.take(site, call.network())?;
-    site.store.write(site.now(), |tx| confirmation::resend(site, tx, &token, call.language()))?;
+    app::change_by_stranger(site, call, |cx| confirmation::resend(site, cx.tx, &token, cx.language))?;
     message_page(site, call, TITLE, "good", "confirmation.sent", None)
 }

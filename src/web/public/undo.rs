@@ -1,6 +1,7 @@
 //! Undoing a change of credentials by the link in the mail that reported the change.
 
 use super::{Frame, message_page, read_token, show};
+use crate::app;
 use crate::auth::undo::{self, Undone};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -35,9 +36,8 @@ fn page(site: &Site, call: &Call, token: String, done: bool) -> Answer {
 /// `POST /undo`: undoes the change. An invalid token takes no write transaction.
 pub(crate) fn undo(site: &Site, call: &Call) -> Answer {
     let token = read_token(form(call)?)?;
-    let now = site.now();
-    let undone = match site.store.read(|tx| undo::is_offered(tx, &token, now))? {
-        true => site.store.write(now, |tx| undo::take(site, call, tx, &token))?,
+    let undone = match site.store.read(|tx| undo::is_offered(tx, &token, site.now()))? {
+        true => app::change_by_stranger(site, call, |cx| undo::take(site, call, cx.tx, &token))?,
         false => Undone::Invalid,
     };
     match undone {

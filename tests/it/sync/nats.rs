@@ -4,6 +4,7 @@ use super::book::{Book, unpack};
 use super::broker::Broker;
 use super::*;
 use serde_json::json;
+use tunneldesk::domain::audit::Actor;
 
 /// A site with a NATS server, a stream, and twenty-five rows to send in batches of ten.
 fn scene() -> (Broker, Site) {
@@ -123,7 +124,7 @@ fn a_stream_that_dropped_its_messages_gets_the_new_rows() {
 
     // To send everything again, an operator rewinds the sync.
     broker.ask("$JS.API.STREAM.PURGE.HISTORY", &json!({}));
-    assert_eq!(sync::rewind(site.inside(), 0, |_| Ok(())).unwrap(), 30);
+    assert_eq!(sync::rewind(site.inside(), &Actor::job("test"), 0).unwrap(), 30);
     drain(&mut super::uploader(&site));
     assert_eq!(read(&broker).numbers(), (1..=30).collect::<Vec<_>>());
 }
@@ -145,7 +146,7 @@ fn a_stream_that_has_lost_some_of_its_messages_is_noticed() {
         assert_eq!(lost(25), Some(last), "message {seq}");
     }
     // Once all rows were sent again, nothing is missing behind the first of them.
-    sync::rewind(site.inside(), 0, |_| Ok(())).unwrap();
+    sync::rewind(site.inside(), &Actor::job("test"), 0).unwrap();
     drain(&mut uploader(&site));
     assert_eq!(lost(25), None);
 }

@@ -2,7 +2,7 @@
 
 use super::membership;
 use crate::app::{Change, language_on_paper};
-use crate::auth::limits::messages::{self, Cause, LimitReached};
+use crate::auth::limits::messages::{self, Cause, Quota};
 use crate::auth::passcode;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::payment::{Decision, Price, Status, Weighted};
@@ -214,7 +214,7 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial
     let detail = Detail::none().number("entry_id", entry_id).word("kind", fee.kind.name());
     cx.record("payment.taken", &Subject::Member(fee.member_id), &detail.number("amount_cents", cents))?;
     // A member whose message quota is used up gets the receipt on paper.
-    let is_mailed = mails && post_receipt(cx, entry_id, fee.member_id, &subject.email)?.is_ok();
+    let is_mailed = mails && post_receipt(cx, entry_id, fee.member_id, &subject.email)?.is_counted();
     Ok(Ok(TakenFee { entry_id, is_mailed }))
 }
 
@@ -369,14 +369,15 @@ pub(crate) fn mail_receipt(cx: &Change, entry_id: i64) -> Result<bool, Failure> 
     if email.is_empty() {
         return Ok(false);
     }
-    post_receipt(cx, entry_id, member_id, &email)?.map_err(|over| passcode::refused(cx.tx, over))?;
+    passcode::check_counted(cx.tx, post_receipt(cx, entry_id, member_id, &email)?)?;
     Ok(true)
 }
 
-/// Puts the receipt into the outbox; the inner `Err`: the member's message quota is used up.
-fn post_receipt(cx: &Change, entry_id: i64, member_id: i64, email: &str) -> Result<Result<(), LimitReached>, Failure> {
-    if let Err(over) = messages::take(cx.site, cx.tx, Cause::Staff, member_id, Channel::Email, email)? {
-        return Ok(Err(over));
+/// Puts the receipt into the outbox, unless the member's message quota is used up.
+fn post_receipt(cx: &Change, entry_id: i64, member_id: i64, email: &str) -> Result<Quota, Failure> {
+    let quota = messages::take(cx.site, cx.tx, Cause::Staff, member_id, Channel::Email, email)?;
+    if !quota.is_counted() {
+        return Ok(quota);
     }
     let line = till::find_line(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     let receipt = word_receipt(cx.site, cx.tx, &line, cx.language)?;
@@ -393,7 +394,7 @@ fn post_receipt(cx: &Change, entry_id: i64, member_id: i64, email: &str) -> Resu
     };
     outbox::insert(cx.tx, &cx.site.keys, &message)?;
     cx.record("receipt.mailed", &Subject::Member(member_id), &Detail::none().number("entry_id", entry_id))?;
-    Ok(Ok(()))
+    Ok(quota)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::DISK_WAIT_MAX;
 use super::turns::Transaction;
 use crate::http::failure::{DiskFault, Failure};
+use crate::store::db_error::disk_fault;
 use crate::store::engine::capture::Capture;
 use crate::store::engine::change_feed::ChangeFeed;
 use crate::store::engine::condition::{Condition, ConditionMonitor};
@@ -115,7 +116,7 @@ impl Database {
     }
 
     fn hear_commit(&self, error: &rusqlite::Error) -> Failure {
-        let fault = DiskFault::of(error);
+        let fault = disk_fault(error);
         match error.sqlite_error_code() {
             Some(ErrorCode::ConstraintViolation) => {}
             // Any other cause that makes a commit fail would make the next one fail too.
@@ -130,7 +131,7 @@ pub(super) fn hear_checkpoint(monitor: &ConditionMonitor, moved: rusqlite::Resul
     if let Err(error) = moved {
         let fault = match error.sqlite_error_code() {
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Some(DiskFault::Unwritable),
-            _ => DiskFault::of(&error),
+            _ => disk_fault(&error),
         };
         tracing::warn!(cause = %error, "the pages of the write-ahead log did not get into the file");
         monitor.note_fault(fault, &error);

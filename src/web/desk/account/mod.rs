@@ -134,13 +134,10 @@ pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         OwnPassword::Refused(text) => return refuse(site, call, clerk, "prove", call.language().say(&text)),
     };
     // The session may have ended, or the password changed, while the password was hashed.
-    let marked = site.store.write(site.now(), |tx| {
-        sign_in::check_same_password(tx, &proven, "password")?;
-        Ok(sessions::set_proven(tx, clerk.session())?)
+    app::change(site, clerk, call.language(), |cx| {
+        sign_in::check_same_password(cx.tx, &proven, "password")?;
+        clerk.set_proven(cx.tx)
     })?;
-    if marked == 0 {
-        return Err(Failure::not_signed_in());
-    }
     Ok(reply::see_other(&format!("{PATH}?done=proven")))
 }
 

@@ -1,6 +1,7 @@
 //! The clerk's own passkeys: add, remove.
 
 use super::{PATH, Problem, page};
+use crate::app;
 use crate::auth::passkey::{self as ceremony, Intent, Label, Outcome, RelyingParty};
 use crate::auth::{Clerk, limits};
 use crate::domain::passkey;
@@ -24,7 +25,7 @@ pub(crate) fn begin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let user_agent = call.header("user-agent").unwrap_or("");
     let label = Label { name: name.unwrap_or_else(|| passkey::name_from(user_agent)), device_id: None };
     let question = ceremony::start_registration(site, &party, (clerk.id(), clerk.session()), label)?;
-    site.store.write(site.now(), |tx| question.store(tx))?;
+    app::change(site, clerk, call.language(), |cx| question.store(cx.tx))?;
     Ok(reply::ok(&json!({ "publicKey": question.public_key })))
 }
 
@@ -41,7 +42,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         return refused();
     };
     // A response that signs in opens nothing here.
-    match site.store.write(site.now(), |tx| ceremony::apply(site, call, tx, &answer))? {
+    match app::change(site, clerk, call.language(), |cx| ceremony::apply(site, call, cx.tx, &answer))? {
         Outcome::Registered(account) if account.member_id == clerk.id() => {
             Ok(reply::see_other(&format!("{PATH}?done=passkey")))
         }
@@ -54,7 +55,7 @@ pub(crate) fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let passkey_id = read_form(call, |form| form.required("passkey", fields::id))?;
     clerk.check_proven(site.now())?;
     let owner = (clerk.id(), clerk.session());
-    match site.store.write(site.now(), |tx| ceremony::remove(site, call, tx, owner, passkey_id))? {
+    match app::change(site, clerk, call.language(), |cx| ceremony::remove(site, call, cx.tx, owner, passkey_id))? {
         true => Ok(reply::see_other(&format!("{PATH}?done=removed"))),
         false => Err(Failure::not_found()),
     }

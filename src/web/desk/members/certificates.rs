@@ -2,9 +2,9 @@
 
 use super::PART;
 use super::heading::{self, Heading};
-use crate::app::certificates;
 use crate::app::language_at_desk;
 use crate::app::logbook::print;
+use crate::app::{self, certificates};
 use crate::auth::Clerk;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -46,12 +46,12 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/members/{member_id}/certificates`: the certificate of one level as a PDF. From now on its code can
 /// be verified.
-pub(crate) fn certificate(site: &Site, call: &Call, _: &Clerk) -> Answer {
+pub(crate) fn certificate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
     let level = read_form(call, |form| form.required("level", certified::key))?;
     let language = language_at_desk(site, call, member_id)?;
     let paper = certificates::prepare(site, member_id, language, |row| row.key() == level)?;
     let pdf = paper.draw(site)?;
-    site.store.write(site.now(), |tx| certificates::publish(site, tx, member_id, &paper.held))?;
+    app::change(site, clerk, call.language(), |cx| certificates::publish(cx, member_id, &paper.held))?;
     Ok(reply::file("application/pdf", "inline", &format!("certificate-{member_id}.pdf"), pdf))
 }

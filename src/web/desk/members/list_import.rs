@@ -4,7 +4,7 @@
 use crate::app::import_export::{
     self, Attention, Difference, Fate, ImportCounts, Kind, Mistake, Mode, Refusal, SeenRow,
 };
-use crate::app::{self, RankedActor};
+use crate::app::{self, Change, RankedActor};
 use crate::auth::Clerk;
 use crate::domain::audit::Subject;
 use crate::http::Answer;
@@ -14,7 +14,6 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
-use crate::store::Write;
 use crate::web::Form;
 use crate::web::desk::reports::tables;
 use crate::web::{Frame, form_status, query_text, read_form, show, upload};
@@ -91,8 +90,7 @@ pub(crate) fn look(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let Confirmed { list, text, number, new, changed } = confirmed(call)?;
     let (actor, is_repeat) = (RankedActor::from(clerk), Cell::new(false));
-    let record = |tx: &Write, taken: &ImportCounts| {
-        let cx = actor.change(site, tx, call.language());
+    let record = |cx: &Change, taken: &ImportCounts| {
         cx.check_admin()?;
         if !cx.is_first_sending_of(number, &text)? {
             is_repeat.set(true);
@@ -102,7 +100,7 @@ pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     let was_taken = || app::change(site, clerk, call.language(), |cx| Ok(!cx.is_first_sending_of(number, &text)?));
     let done = |new, changed| Ok(reply::see_other(&format!("{HERE}?new={new}&changed={changed}")));
-    let attention = Attention { progress: &mut |_, _, _| {}, beside: &record, look: None };
+    let attention = Attention { progress: &mut |_, _, _| {}, beside: Some((&actor, &record)), look: None };
     match import_export::import(site, Kind::Members, &mut &*list, list.len() as u64, MODE, attention) {
         Ok(ImportCounts { new: 0, changed: 0, .. }) if was_taken()? => done(new, changed),
         Ok(taken) => done(taken.new, taken.changed),

@@ -29,8 +29,8 @@ pub(crate) fn test(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         if profile.email.is_empty() {
             return Err(Failure::nothing_confirmed().saying(Text::new("site.mail_no_address")));
         }
-        let taken = messages::take(site, tx, Cause::Staff, clerk.id(), Channel::Email, &profile.email)?;
-        taken.map_err(|over| passcode::refused(tx, over))?;
+        let quota = messages::take(site, tx, Cause::Staff, clerk.id(), Channel::Email, &profile.email)?;
+        passcode::check_counted(tx, quota)?;
         let message = NewMessage {
             channel: Channel::Email,
             member_id: Some(clerk.id()),
