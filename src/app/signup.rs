@@ -198,9 +198,7 @@ fn find_same(cx: &Change, place: SignupPlace, form: &JoinForm, email: &str) -> R
         && profile.dob == form.person.dob
         && cx.now() - profile.join_date < SAME_FORM_SECONDS;
     let is_there = match place {
-        SignupPlace::Kiosk(kiosk_id) => {
-            kiosks::is_guest(cx.tx, kiosk_id, member_id, kiosk::guests_gone_before(cx.now()))?
-        }
+        SignupPlace::Kiosk(kiosk_id) => kiosks::is_guest(cx.tx, kiosk_id, member_id, cx.now() - kiosks::GUEST_SECONDS)?,
         SignupPlace::Telephone => true,
     };
     match (is_same, is_there) {

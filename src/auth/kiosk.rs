@@ -16,15 +16,11 @@ use crate::i18n::language::Language;
 use crate::keys::{Purpose, hex, random};
 use crate::site::Site;
 use crate::store::tables::joins;
-use crate::store::tables::kiosks;
+use crate::store::tables::kiosks::{self, GUEST_SECONDS};
 use crate::store::tables::members::{self, Account, Secrets};
 use crate::store::{Read, Write};
 use subtle::ConstantTimeEq;
 
-/// The page signs the guest out after this time without a touch.
-pub(crate) const IDLE_SECONDS: i64 = 60;
-/// The server's own limit, for a kiosk that was switched off or whose script failed.
-const GUEST_SECONDS: i64 = IDLE_SECONDS + 20;
 /// A guest who goes on touching the screen is signed out all the same after this time: the two cookies may have been copied.
 const GUEST_SECONDS_MAX: i64 = 30 * 60;
 /// A touch is recorded when the last recorded one is this old.
@@ -110,11 +106,6 @@ pub(crate) fn find_guest(site: &Site, call: &Call, kiosk: &Kiosk) -> Result<Opti
 /// Redirects a browser without a guest to the kiosk's first page.
 pub(crate) fn to_start() -> Reply {
     reply::see_other("/kiosk")
-}
-
-/// Guests who were last seen before this moment are signed out.
-pub(crate) fn guests_gone_before(now: i64) -> i64 {
-    now - GUEST_SECONDS
 }
 
 /// Makes a code by which one browser becomes a kiosk.

@@ -33,7 +33,7 @@ pub(crate) use clerk::Clerk;
 pub(crate) use kiosk::{Guest, Kiosk};
 pub use limits::RateLimiter;
 pub(crate) use limits::count_document;
-pub(crate) use partner::{Partner, SIGNATURE_KEPT_SECONDS, expected, new_secret};
+pub(crate) use partner::{Partner, expected, new_secret};
 pub(crate) use session::{Bearer, Member, Staff, member_if_any, presented_session};
 pub use session::{new_token, token_hash};
 pub(crate) use standby::Standby;

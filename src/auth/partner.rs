@@ -21,8 +21,6 @@ const TIMESTAMP: HeaderName = HeaderName::from_static("x-timestamp");
 const NONCE: HeaderName = HeaderName::from_static("x-nonce");
 const NONCE_CHARS: std::ops::RangeInclusive<usize> = 16..=64;
 const SECRET_BYTES: usize = 32;
-/// The allowed difference between a strict partner's clock and ours.
-const TIMESTAMP_SECONDS: i64 = 300;
 const CLIENT_ID_CHARS_SHOWN: usize = 64;
 
 /// A partner with a right signature.
@@ -276,7 +274,7 @@ fn check_first_use(
         return Err((Failure::bad_timestamp(), Text::new("refused.timestamp_missing")));
     };
     let away = now.abs_diff(timestamp);
-    if away > TIMESTAMP_SECONDS as u64 {
+    if away > partners::TIMESTAMP_SECONDS as u64 {
         let failure = Failure::bad_timestamp().saying(Text::new("bad_timestamp.away").with("seconds", away));
         return Err((failure, Text::new("refused.timestamp_away").with("seconds", away)));
     }
@@ -293,6 +291,3 @@ fn check_first_use(
         }
     }
 }
-
-/// How long a used signature must be stored: until its timestamp is too old.
-pub(crate) const SIGNATURE_KEPT_SECONDS: i64 = 2 * TIMESTAMP_SECONDS;

@@ -7,21 +7,13 @@ pub mod standby;
 pub mod sync;
 
 use crate::app::{accounts, joining};
-use crate::auth::SIGNATURE_KEPT_SECONDS;
-use crate::auth::kiosk;
 use crate::auth::passcode::LIFE_SECONDS;
-use crate::domain::mail_event;
 use crate::http::failure::Failure;
 use crate::ops::lifecycle;
 use crate::site::Site;
 use crate::site::priority;
 use crate::store::integrity::{self, Verdict};
-use crate::store::tables::callbacks::{self, Sender};
-use crate::store::tables::{
-    account_claims, contact, devices, email_tokens, failed_attempts, invitations, joins, kiosks, outbox as messages,
-    partners, passcodes, passkeys, payments, reminders as given, replays, sessions, sign_in_steps, signing_links,
-    throttles, undos, waivers,
-};
+use crate::store::tables::{self, joins, outbox as messages, waivers};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -37,23 +29,6 @@ const PURGE_ROUNDS_MAX: usize = 1_000;
 
 /// A message that was not sent within this time is dead.
 const MESSAGE_WAITS_SECONDS: i64 = 30 * 86_400;
-/// How long a message is kept after it was sent; the provider's events about a mail arrive within days.
-const MESSAGE_KEPT_SECONDS: i64 = 90 * 86_400;
-/// How long a message of the contact form is kept after the desk has closed it.
-const CONTACT_KEPT_SECONDS: i64 = 365 * 86_400;
-/// How long a reminder is kept, so that it is not repeated: longer than a clock may be set back.
-const REMINDER_KEPT_SECONDS: i64 = 90 * 86_400;
-
-/// Payment events are kept until the annual accounts are closed; the payments themselves stay.
-const PAYMENT_EVENTS_KEPT_SECONDS: i64 = 400 * 86_400;
-const EVENTS_KEPT_SECONDS: [(Sender, i64); 4] = [
-    (Sender::Processor, PAYMENT_EVENTS_KEPT_SECONDS),
-    (Sender::App, PAYMENT_EVENTS_KEPT_SECONDS),
-    (Sender::Mail, mail_event::KEPT_SECONDS),
-    (Sender::Social, mail_event::KEPT_SECONDS),
-];
-/// How long a payment is kept that an app claimed and the processor never reported.
-const CLAIM_KEPT_SECONDS: i64 = 30 * 86_400;
 
 /// Runs a job until the sender of `stop` is dropped. A job that panics is started again after the pause, so that a
 /// fault in one row does not end all backups.
@@ -115,33 +90,11 @@ pub fn purge_all_expired(site: &Site) -> Result<usize, Failure> {
 /// One round: removes expired rows of each table. What a clock that may be wrong counts as expired is kept.
 pub fn purge_expired(site: &Site) -> Result<usize, Failure> {
     site.store.write(site.clock.earliest(), |tx| {
-        let mut removed = sessions::purge_expired(tx, PURGE_ROWS_MAX)?;
-        removed += replays::purge_expired(tx, PURGE_ROWS_MAX)?;
-        removed += partners::purge_signatures(tx, tx.now() - SIGNATURE_KEPT_SECONDS, PURGE_ROWS_MAX)?;
-        removed += throttles::purge_expired(tx, PURGE_ROWS_MAX)?;
-        removed += passcodes::purge_expired(tx)?;
         messages::end_passcodes(tx, tx.now() - LIFE_SECONDS)?;
         messages::end_waiting(tx, tx.now() - MESSAGE_WAITS_SECONDS)?;
-        removed += messages::purge_expired(tx, tx.now() - MESSAGE_KEPT_SECONDS, PURGE_ROWS_MAX)?;
-        removed += passkeys::purge_expired(tx, PURGE_ROWS_MAX)?;
-        removed += email_tokens::purge_expired(tx, PURGE_ROWS_MAX)?;
-        removed += undos::purge_expired(tx, PURGE_ROWS_MAX)?;
-        removed += joins::purge_expired(tx, tx.now() - joining::UNDO_SECONDS)?;
-        removed += account_claims::purge_expired(tx, PURGE_ROWS_MAX)?;
-        removed += waivers::purge_expired(tx, PURGE_ROWS_MAX)?;
-        removed += signing_links::purge_expired(tx, PURGE_ROWS_MAX)?;
-        removed += invitations::purge_expired(tx, PURGE_ROWS_MAX)?;
-        for (sender, kept) in EVENTS_KEPT_SECONDS {
-            removed += callbacks::purge_expired(tx, sender, tx.now() - kept, PURGE_ROWS_MAX)?;
-        }
-        removed += payments::purge_expired_claims(tx, tx.now() - CLAIM_KEPT_SECONDS, PURGE_ROWS_MAX)?;
-        removed += contact::purge_expired(tx, tx.now() - CONTACT_KEPT_SECONDS, PURGE_ROWS_MAX)?;
-        removed += given::purge_expired(tx, tx.now() - REMINDER_KEPT_SECONDS, PURGE_ROWS_MAX)?;
-        removed += devices::purge_expired(tx, PURGE_ROWS_MAX)?;
-        removed += sign_in_steps::purge_expired(tx)?;
-        removed += failed_attempts::purge_expired(tx)?;
-        removed += kiosks::purge_expired(tx, kiosk::guests_gone_before(tx.now()))?;
-        Ok(removed)
+        let removed = tables::purge_expired(tx, PURGE_ROWS_MAX)?;
+        let removed = removed + waivers::purge_expired(tx, PURGE_ROWS_MAX)?;
+        Ok(removed + joins::purge_expired(tx, tx.now() - joining::UNDO_SECONDS)?)
     })
 }
 

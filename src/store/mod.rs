@@ -15,18 +15,20 @@ pub use crate::store::engine::prepared;
 pub(crate) use crate::store::engine::rewrite::rewrite;
 pub(crate) use crate::store::engine::writer::{PendingWrite, Writer};
 pub use crate::store::engine::{alarm, data_dir};
-pub(crate) use crate::store::engine::{clock, hot_journal, integrity, migrate, reserve, scrub, write_scope};
+pub(crate) use crate::store::engine::{hot_journal, integrity, migrate, reserve, scrub, write_scope};
 pub use crate::store::transaction::{Read, Write};
 
 use crate::domain::audit::ChainKey;
 use crate::http::failure::{DiskFault, Failure};
 use crate::store::db_error::disk_fault;
+use crate::store::engine::change_feed::Watched;
 use crate::store::engine::connection::{note_wal_pages, open_writer};
 use crate::store::engine::outbox_signal::OutboxSignal;
 use crate::store::engine::reader::{Reader, Readers};
 use crate::store::engine::reserve::Reserve;
 use crate::store::engine::statements::WithStatements;
 use crate::store::engine::writer::Terms;
+use crate::store::personal::Seen;
 use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -83,7 +85,8 @@ impl Store {
 
     fn over(conn: Connection, readers: Readers, condition: Condition) -> Store {
         let readers = Arc::new(readers);
-        let writer = Arc::new(Writer::new(conn, readers.clone(), condition));
+        let watched = Watched { pages: tables::seen(Seen::OnPages), reports: tables::seen(Seen::InReports) };
+        let writer = Arc::new(Writer::new(conn, readers.clone(), condition, watched));
         Store::of(writer, OutboxSignal::default(), readers)
     }
 
@@ -338,6 +341,7 @@ fn check_version(version: i32) -> Result<(), String> {
 pub(crate) mod engine;
 
 pub(crate) mod bulk;
+pub(crate) mod clock;
 pub(crate) mod copy_check;
 pub(crate) mod db_error;
 mod joining;

@@ -1,9 +1,11 @@
 //! What the tables hold of people, declared beside each table's rows: for every column of text or bytes, what the erasure
 //! of a member does to it; and which rows are a member's. Erasure, the search for mentions and `member export` are driven
-//! by these declarations. A test walks the schema: it fails on a column without a declaration, and on a declaration
-//! without a column.
+//! by these declarations. Beside them stand the joining of accounts, when rows expire, what a clock that was ahead did to
+//! them, and where they are seen. A test walks the schema: it fails on a column without a declaration, on a declaration
+//! without a column, and on rows with an end that do not say when they go.
 
 use crate::keys::SealedColumn;
+use crate::store::Write;
 use crate::store::joining::Join;
 
 /// The declaration of one table.
@@ -17,6 +19,71 @@ pub(crate) struct Table {
     pub rows: &'static [Rows],
     /// What the joining of two accounts does to each column that has a member's number: see [`crate::store::joining`].
     pub joins: &'static [Join],
+    /// Which rows expire.
+    pub expiries: &'static [Expiry],
+    /// Where the rows are seen, so that a change of one is told there.
+    pub seen: Seen,
+    /// What becomes of rows that began while the clock was ahead, and would live too long by as much as the clock was wrong.
+    pub ahead: Option<Ahead>,
+}
+
+/// Where rows are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// On no page that brings itself up to date.
+    Nowhere,
+    /// On the desk's pages.
+    OnPages,
+    /// In the desk's reports alone.
+    InReports,
+}
+
+/// Rows that are removed some time after a moment of theirs.
+#[derive(Debug)]
+pub(crate) struct Expiry {
+    /// The primary key of the rows.
+    key: &'static str,
+    /// The SQL expression of the moment.
+    moment: &'static str,
+    /// How long the rows are kept after it.
+    seconds: i64,
+    /// A further condition of the rows; empty: none.
+    only: &'static str,
+}
+
+/// What becomes of rows that began in the future.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ahead {
+    /// They are deleted, by the SQL expression of their latest moment.
+    Deleted(&'static str),
+    /// People still need them: they begin now by this column, and last until `ends_at` as long as they were to.
+    BeginNow(&'static str),
+}
+
+impl Expiry {
+    /// Rows that are kept this long after a moment.
+    pub(crate) const fn after(key: &'static str, moment: &'static str, seconds: i64) -> Expiry {
+        Expiry { key, moment, seconds, only: "" }
+    }
+
+    /// Rows that have an end.
+    pub(crate) const fn at(key: &'static str, moment: &'static str) -> Expiry {
+        Expiry::after(key, moment, 0)
+    }
+
+    /// Those of the rows alone that meet a condition.
+    pub(crate) const fn only(self, only: &'static str) -> Expiry {
+        Expiry { only, ..self }
+    }
+
+    /// The statement that removes `?1` of the rows, at the moment `?2` less the time for which they are kept.
+    fn statement(&self, table: &str) -> String {
+        let Expiry { key, moment, only, .. } = self;
+        let and = if only.is_empty() { "" } else { " AND " };
+        format!(
+            "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {only}{and}{moment} <= ?2 LIMIT ?1)"
+        )
+    }
 }
 
 /// A column of text or bytes.
@@ -99,7 +166,26 @@ impl Table {
         columns: &'static [Column],
         rows: &'static [Rows],
     ) -> Table {
-        Table { name, key, columns, rows, joins: &[] }
+        Table { name, key, columns, rows, joins: &[], expiries: &[], seen: Seen::Nowhere, ahead: None }
+    }
+
+    pub(crate) const fn seen(self, seen: Seen) -> Table {
+        Table { seen, ..self }
+    }
+
+    pub(crate) const fn expires(self, expiries: &'static [Expiry]) -> Table {
+        Table { expiries, ..self }
+    }
+
+    pub(crate) const fn ahead(self, ahead: Ahead) -> Table {
+        Table { ahead: Some(ahead), ..self }
+    }
+
+    /// Removes expired rows, this many of a kind at most. Returns how many.
+    pub(crate) fn purge(&self, tx: &Write, rows: i64) -> rusqlite::Result<usize> {
+        self.expiries.iter().try_fold(0, |removed, expiry| {
+            Ok(removed + tx.run(&expiry.statement(self.name), (rows, tx.now() - expiry.seconds))?)
+        })
     }
 
     pub(crate) const fn joins(self, joins: &'static [Join]) -> Table {

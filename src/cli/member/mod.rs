@@ -8,7 +8,6 @@ use super::{CommandError, CommandResult, Row, RowRange, Table, done, refused, sh
 use crate::app::credentials::KeptCredentials;
 use crate::app::{Change, accounts, credentials};
 use crate::auth::limits::proofs::ClearedLimits;
-use crate::domain::audit::{Detail, Subject};
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::domain::{email, minutes, password, username};

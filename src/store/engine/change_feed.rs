@@ -4,32 +4,24 @@ use rusqlite::Connection;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A change of any row of these tables counts.
-const WATCHED: [&str; 10] = [
-    "alikes",
-    "bookings",
-    "entries",
-    "members",
-    "refused_check_ins",
-    "shift_note",
-    "tunnels",
-    "waiver_signatures",
-    "waiver_decisions",
-    "waiver_overrides",
-];
+/// The tables whose changes are told.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    /// A change of any row of these is told to the subscribers.
+    pub pages: Vec<&'static str>,
+    /// A change of any row of these is counted apart, for the reports alone.
+    pub reports: Vec<&'static str>,
+}
 
 /// A subscriber, called with the new count; `false` ends the subscription.
 type Listener = Box<dyn Fn(u64) -> bool + Send>;
-
-/// The table of the partners' requests, which only the desk's reports count.
-const REQUESTS: &str = "history";
 
 #[derive(Default)]
 pub(crate) struct ChangeFeed {
     /// Whether a row of a watched table was changed since the last commit.
     changed: AtomicBool,
     count: AtomicU64,
-    /// Whether a row of [`REQUESTS`] was changed since the last commit. Subscribers are not notified of these.
+    /// Whether a row that only reports show was changed since the last commit. Subscribers are not notified of these.
     requested: AtomicBool,
     requests: AtomicU64,
     listeners: Mutex<Vec<Listener>>,
@@ -37,13 +29,13 @@ pub(crate) struct ChangeFeed {
 
 impl ChangeFeed {
     /// The feed of the changes that this connection makes.
-    pub(crate) fn of(conn: &mut Connection) -> Arc<ChangeFeed> {
+    pub(crate) fn of(conn: &mut Connection, watched: Watched) -> Arc<ChangeFeed> {
         let changes = Arc::new(ChangeFeed::default());
         let noted = changes.clone();
         let hooked = conn.update_hook(Some(move |_, _: &str, table: &str, _| {
-            if WATCHED.contains(&table) {
+            if watched.pages.contains(&table) {
                 noted.changed.store(true, Ordering::Relaxed);
-            } else if table == REQUESTS {
+            } else if watched.reports.contains(&table) {
                 noted.requested.store(true, Ordering::Relaxed);
             }
         }));

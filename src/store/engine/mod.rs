@@ -7,7 +7,6 @@ pub mod alarm;
 pub(crate) mod capture;
 pub(crate) mod change_feed;
 pub(crate) mod checked_file;
-pub(crate) mod clock;
 pub(crate) mod condition;
 pub(crate) mod connection;
 pub(crate) mod copy;

@@ -2,7 +2,7 @@
 //! the codes are stored.
 
 use crate::store::joining::{ITS_OWN, OPENS, WHO_DID, stays};
-use crate::store::personal::{NUMBERS, Rows, Table, deleted, secret};
+use crate::store::personal::{Ahead, Expiry, NUMBERS, Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -14,6 +14,8 @@ pub(crate) const PERSONAL: &[Table] = &[
         &[secret("code_hash"), deleted("email")],
         &[Rows::deleted("account_codes", "member_id = :id")],
     )
+    .expires(&[Expiry::at("code_hash", "ends_at")])
+    .ahead(Ahead::Deleted("created_at"))
     .joins(&[stays("member_id", OPENS)]),
     Table::new(
         "registrations",
@@ -84,10 +86,6 @@ pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
 /// Deletes the member's printed codes, so that an earlier printout is not valid any more.
 pub(crate) fn delete_printed(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM account_claims WHERE member_id = ?1 AND email = ''"), [member_id])
-}
-
-pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "account_claims" by "code_hash" where "ends_at <= ?2", tx.now())
 }
 
 /// Records that a form of the desk made a member.

@@ -2,7 +2,7 @@
 //! changed.
 
 use crate::domain::audit::{self, Actor, Detail, Hash, Head, Row, Subject};
-use crate::domain::audit_action::ACTIONS;
+use crate::domain::audit_action;
 use crate::store::personal::{OUR_WORD, Rows, Table, kept, not_personal};
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
@@ -96,7 +96,7 @@ pub(crate) fn find_hash(tx: &Read, seq: i64) -> Result<Option<Vec<u8>>> {
 }
 
 fn insert_unmarked(tx: &Write, actor: &Actor, action: &'static str, subject: &Subject, detail: &Detail) -> Result<i64> {
-    debug_assert!(ACTIONS.contains(&action), "{action} is not on the list of actions, so it has no text");
+    debug_assert!(audit_action::is_known(action), "{action} has no text");
     let head = head(tx)?;
     let row = Row {
         seq: head.seq + 1,

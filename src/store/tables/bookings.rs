@@ -4,7 +4,7 @@ use super::partners;
 use crate::domain::booking::Booking;
 use crate::store::engine::columns::{Columns, FromRow};
 use crate::store::joining::{OPENS, WHO_DID, moves_unless, stays};
-use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, replaced, searched, secret};
+use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Seen, Table, not_personal, replaced, searched, secret};
 use crate::store::{Conditions, Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -21,6 +21,7 @@ pub(crate) const PERSONAL: &[Table] = &[
         &[not_personal("ended_as", OUR_WORD), searched("removed_comment"), replaced("pin_hash", "NULL").secret()],
         &[Rows::emptied("bookings", "member_id = :id", "", "the partner's metrics count them; numbers and moments")],
     )
+    .seen(Seen::OnPages)
     .joins(&[
         moves_unless("member_id", "booking_id", TAKEN),
         stays("arrived_by", WHO_DID),
@@ -32,6 +33,8 @@ pub(crate) const PERSONAL: &[Table] = &[
         &[secret("token_hash"), secret("bound")],
         &[Rows::deleted("booking_tokens", "member_id = :id")],
     )
+    .expires(&[Expiry::at("token_hash", "ends_at")])
+    .ahead(Ahead::Deleted("created_at"))
     .joins(&[stays("member_id", OPENS)]),
 ];
 

@@ -1,12 +1,16 @@
 //! Callbacks of the payment processor, the mail provider and others: each event once, as received, with the site's
 //! verdict.
 
+use crate::domain::mail_event;
 use crate::keys::{Keys, columns};
-use crate::store::personal::{Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
+use crate::store::personal::{Expiry, Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 const EVENTS: &str = "that an event came, and what it did to the books: numbers of the sender's";
+/// Payment events are kept until the annual accounts are closed; the payments themselves stay.
+const PAYMENT_EVENTS_KEPT_SECONDS: i64 = 400 * 86_400;
+
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "callbacks",
@@ -33,7 +37,11 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
             EVENTS,
         ),
     ],
-)];
+)
+.expires(&[
+    Expiry::after("callback_id", "received_at", PAYMENT_EVENTS_KEPT_SECONDS).only("sender IN ('processor', 'app')"),
+    Expiry::after("callback_id", "received_at", mail_event::KEPT_SECONDS).only("sender IN ('mail', 'social')"),
+])];
 
 /// The sender of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,8 +146,3 @@ pub(crate) fn count(tx: &Read, sender: Option<&str>, verdict: Option<&str>) -> R
 }
 
 const LISTED: &str = "(:sender IS NULL OR sender = :sender) AND (:verdict IS NULL OR verdict = :verdict)";
-
-/// Deletes events of a sender that were received at `old` or before.
-pub(crate) fn purge_expired(tx: &Write, sender: Sender, old: i64, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "callbacks" by "callback_id" where "sender = ?2 AND received_at <= ?3", sender.name(), old)
-}

@@ -1,9 +1,12 @@
 //! Messages of the contact form.
 
 use crate::store::joining::{ITS_OWN, stays};
-use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal, searched};
+use crate::store::personal::{Expiry, OUR_WORD, Rows, Table, deleted, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// How long a message of the contact form is kept after the desk has closed it.
+const KEPT_SECONDS: i64 = 365 * 86_400;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[Table::new(
@@ -22,6 +25,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         Rows::deleted("contact_messages_by_address", concat!("email COLLATE NOCASE IN ", spellings!())),
     ],
 )
+.expires(&[Expiry::after("contact_id", "done_at", KEPT_SECONDS)])
 .joins(&[stays("member_id", ITS_OWN)])];
 
 /// A new message.
@@ -112,9 +116,4 @@ pub fn set_done(tx: &Write, contact_id: i64) -> Result<usize> {
         sql!("UPDATE contact_messages SET done_at = ?2 WHERE contact_id = ?1 AND done_at IS NULL"),
         (contact_id, tx.now()),
     )
-}
-
-/// Deletes the messages that were done at `old` or before.
-pub(crate) fn purge_expired(tx: &Write, old: i64, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "contact_messages" by "contact_id" where "done_at <= ?2", old)
 }

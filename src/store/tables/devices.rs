@@ -1,7 +1,7 @@
 //! Devices that members signed in on. Only hashes of their tokens are stored.
 
 use crate::store::joining::{OPENS, stays};
-use crate::store::personal::{NUMBERS, Rows, Table, secret};
+use crate::store::personal::{Ahead, Expiry, NUMBERS, Rows, Table, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -19,6 +19,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         ]),
     ],
 )
+.expires(&[Expiry::after("device_hash, member_id", "used_at", KEPT_SECONDS)])
+.ahead(Ahead::Deleted("used_at"))
 .joins(&[stays("member_id", OPENS), stays("voucher_id", OPENS)])];
 
 pub(crate) type DeviceHash = [u8; 32];
@@ -60,8 +62,4 @@ pub(crate) fn set_used(tx: &Write, device_hash: &DeviceHash, member_id: i64) -> 
     );
     let params = named_params! {":hash": &device_hash[..], ":id": member_id, ":rows": DEVICES_PER_MEMBER_MAX - 1};
     tx.run(surplus, params)
-}
-
-pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "devices" by "device_hash, member_id" where "used_at <= ?2", tx.now() - KEPT_SECONDS)
 }

@@ -1,7 +1,7 @@
 //! The tokens in the mails that confirm an address. Only their hashes are kept.
 
 use crate::store::joining::{OPENS, stays};
-use crate::store::personal::{Rows, Table, deleted, secret};
+use crate::store::personal::{Ahead, Expiry, Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -12,6 +12,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[secret("token_hash"), deleted("email")],
     &[Rows::deleted("email_confirmations", "member_id = :id")],
 )
+.expires(&[Expiry::after("token_hash", "created_at", KEPT_SECONDS)])
+.ahead(Ahead::Deleted("created_at"))
 .joins(&[stays("member_id", OPENS)])];
 
 /// How long an expired token can still request a new one.
@@ -77,8 +79,4 @@ pub(crate) fn find_address_change(tx: &Read, member_id: i64, now: i64) -> Result
 /// Deletes the member's tokens: none confirms an address or requests a new token any more.
 pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM email_tokens WHERE member_id = ?1"), [member_id])
-}
-
-pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "email_tokens" by "token_hash" where "created_at < ?2", tx.now() - KEPT_SECONDS)
 }

@@ -2,7 +2,7 @@
 
 use crate::domain::entry::{Kind, Status};
 use crate::store::joining::{WHO_DID, moves_unless, stays};
-use crate::store::personal::{CATALOGUE, OUR_WORD, Rows, Table, not_personal, searched};
+use crate::store::personal::{CATALOGUE, OUR_WORD, Rows, Seen, Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 use std::ops::ControlFlow;
@@ -62,6 +62,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         .only(&["entry_id", "kind", "status", "entry_date", "minutes", "comment", "created_at"]),
     ],
 )
+.seen(Seen::OnPages)
 .joins(&[moves_unless("member_id", "entry_id", KNOWN), stays("author_id", WHO_DID), stays("instructor_id", WHO_DID)])];
 
 row! {

@@ -1,7 +1,12 @@
 //! Counts of failed attempts (wrong passwords and codes) by the hour.
 
+use crate::store::personal::{Expiry, Table};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// What an erasure does to these tables.
+pub(crate) const PERSONAL: &[Table] =
+    &[Table::nobodys("failed_attempts", &[]).expires(&[Expiry::after("hour", "hour", KEPT_SECONDS)])];
 
 const HOUR_SECONDS: i64 = 3_600;
 /// Counts are kept for eight days; the doctor reads those of the last day.
@@ -15,8 +20,4 @@ pub(crate) fn count_one(tx: &Write) -> Result<usize> {
 /// Failed attempts in the hours that ended after a moment, with the present hour.
 pub(crate) fn count_since(tx: &Read, moment: i64) -> Result<i64> {
     tx.get(sql!("SELECT coalesce(sum(attempts), 0) FROM failed_attempts WHERE hour > ?1"), [moment - HOUR_SECONDS])
-}
-
-pub(crate) fn purge_expired(tx: &Write) -> Result<usize> {
-    tx.run(sql!("DELETE FROM failed_attempts WHERE hour < ?1"), [tx.now() - KEPT_SECONDS])
 }

@@ -4,7 +4,7 @@ use super::bookings::BookingRow;
 use super::partners;
 use crate::domain::booking::Booking;
 use crate::store::joining::{AS_IT_WAS, stays};
-use crate::store::personal::{OUR_WORD, Rows, Table, not_personal};
+use crate::store::personal::{OUR_WORD, Rows, Seen, Table, not_personal};
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
 use serde::Serialize;
@@ -16,6 +16,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[not_personal("event", OUR_WORD), not_personal("detail", "a booking's numbers, or a word of the product's own")],
     &[Rows::kept("history", "member_id = :id", "append-only, and goes upstream; numbers and moments")],
 )
+.seen(Seen::InReports)
 .joins(&[stays("member_id", AS_IT_WAS)])];
 
 named! {

@@ -2,7 +2,7 @@
 
 use crate::domain::role::Role;
 use crate::store::joining::{WHO_DID, stays};
-use crate::store::personal::{Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, secret};
+use crate::store::personal::{Ahead, Expiry, Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -22,6 +22,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         Rows::deleted("invitations_given", "invited_by = :id").only(&["role", "created_at", "ends_at"]),
     ],
 )
+.expires(&[Expiry::at("invitation_id", "ends_at")])
+.ahead(Ahead::BeginNow("created_at"))
 .joins(&[stays("invited_by", WHO_DID)])];
 
 row! {
@@ -111,8 +113,4 @@ pub(crate) fn delete_to(tx: &Write, email: &str) -> Result<usize> {
 /// Deletes the invitations of a member who is no longer an admin.
 pub(crate) fn delete_of_inviter(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM invitations WHERE invited_by = ?1"), [member_id])
-}
-
-pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "invitations" by "invitation_id" where "ends_at <= ?2", tx.now())
 }

@@ -2,7 +2,7 @@
 //! accounts that may be one person's, of which the desk is told.
 
 use crate::store::joining::{AS_IT_WAS, ITS_OWN, WHO_DID, stays};
-use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal};
+use crate::store::personal::{OUR_WORD, Rows, Seen, Table, deleted, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -21,6 +21,7 @@ pub(crate) const PERSONAL: &[Table] =
             )],
         ),
         Table::new("alikes", "", &[], &[Rows::deleted("accounts_alike", "member_id = :id OR other_id = :id")])
+            .seen(Seen::OnPages)
             .joins(&[stays("member_id", ITS_OWN), stays("other_id", ITS_OWN)]),
     ];
 

@@ -1,9 +1,14 @@
 //! Kiosks, their guests, and the codes for pairing and signing in. Only hashes of keys and codes are stored.
 
 use crate::store::joining::{OPENS, WHO_DID, stays};
-use crate::store::personal::{HASH, Rows, Table, not_personal, searched, secret};
+use crate::store::personal::{Ahead, Expiry, HASH, Rows, Table, not_personal, searched, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
+
+/// How long a guest stays signed in without a request: a little longer than the page, which signs the guest out.
+pub(crate) const GUEST_SECONDS: i64 = GUEST_IDLE_SECONDS + 20;
+/// The page signs the guest out after this time without a touch.
+pub(crate) const GUEST_IDLE_SECONDS: i64 = 60;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[
@@ -15,10 +20,16 @@ pub(crate) const PERSONAL: &[Table] = &[
     )
     .joins(&[stays("paired_by", WHO_DID)]),
     Table::new("kiosk_pairings", "code_hash", &[not_personal("code_hash", HASH), searched("name")], &[])
+        .expires(&[Expiry::at("code_hash", "ends_at")])
+        .ahead(Ahead::Deleted("ends_at"))
         .joins(&[stays("made_by", WHO_DID)]),
     Table::new("kiosk_guests", "", &[secret("token_hash")], &[Rows::deleted("kiosk", "member_id = :id")])
+        .expires(&[Expiry::after("kiosk_id", "seen_at", GUEST_SECONDS)])
+        .ahead(Ahead::Deleted("seen_at"))
         .joins(&[stays("member_id", OPENS)]),
     Table::new("kiosk_codes", "", &[secret("code_hash")], &[Rows::deleted("kiosk_codes", "member_id = :id")])
+        .expires(&[Expiry::at("member_id", "ends_at")])
+        .ahead(Ahead::Deleted("ends_at"))
         .joins(&[stays("member_id", OPENS)]),
 ];
 
@@ -183,11 +194,4 @@ pub(crate) fn set_code(tx: &Write, member_id: i64, code_hash: &[u8; 32], ends_at
 pub(crate) fn take_code(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<i64>> {
     let sql = sql!("DELETE FROM kiosk_codes WHERE code_hash = ?1 AND ?2 < ends_at RETURNING member_id");
     tx.find(sql, (&code_hash[..], tx.now()))
-}
-
-/// Deletes expired codes, and guests last seen at `guests_before` or before.
-pub(crate) fn purge_expired(tx: &Write, guests_before: i64) -> Result<usize> {
-    let removed = tx.run(sql!("DELETE FROM kiosk_pairings WHERE ends_at <= ?1"), [tx.now()])?;
-    let removed = removed + tx.run(sql!("DELETE FROM kiosk_codes WHERE ends_at <= ?1"), [tx.now()])?;
-    Ok(removed + tx.run(sql!("DELETE FROM kiosk_guests WHERE seen_at <= ?1"), [guests_before])?)
 }

@@ -6,7 +6,7 @@ use crate::domain::certificate::name_on_paper;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
-use crate::store::personal::{OUR_WORD, Rows, Table, emptied, not_personal, replaced, searched};
+use crate::store::personal::{OUR_WORD, Rows, Seen, Table, emptied, not_personal, replaced, searched};
 pub(crate) use crate::store::tables::accounts::{
     ACCOUNTS_MAX, Account, find_account, find_account_by_id, find_certain_account, list_accounts,
 };
@@ -39,7 +39,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
          banned_at = coalesce(banned_at, :now), updated_at = :now",
         "others' entries and the books refer to its number",
     )],
-)];
+)
+.seen(Seen::OnPages)];
 
 row! {
     /// The columns of a member that a profile shows; flight times come from the logbook.

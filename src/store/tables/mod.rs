@@ -58,7 +58,8 @@ pub mod tunnels;
 pub(crate) mod undos;
 pub(crate) mod waivers;
 
-use crate::store::personal::{OF_LIBRARIES, Table};
+use crate::store::Write;
+use crate::store::personal::{OF_LIBRARIES, Seen, Table};
 use crate::store::queries::{holdings, hours};
 
 /// The declarations of all tables. A test walks the schema and fails where one is missing here.
@@ -79,6 +80,7 @@ pub(crate) const PERSONAL: &[&[Table]] = &[
     emergency_contacts::PERSONAL,
     entries::PERSONAL,
     entry_events::PERSONAL,
+    failed_attempts::PERSONAL,
     former_names::PERSONAL,
     guardianships::PERSONAL,
     history::PERSONAL,
@@ -118,3 +120,13 @@ pub(crate) const PERSONAL: &[&[Table]] = &[
     hours::PERSONAL,
     OF_LIBRARIES,
 ];
+
+/// Removes expired rows of every table, this many of a kind at most. Returns how many.
+pub(crate) fn purge_expired(tx: &Write, rows: i64) -> rusqlite::Result<usize> {
+    PERSONAL.iter().copied().flatten().try_fold(0, |removed, table| Ok(removed + table.purge(tx, rows)?))
+}
+
+/// The tables whose rows are seen there.
+pub(crate) fn seen(place: Seen) -> Vec<&'static str> {
+    PERSONAL.iter().copied().flatten().filter(|table| table.seen == place).map(|table| table.name).collect()
+}

@@ -4,9 +4,12 @@
 use crate::domain::role::Role;
 use crate::keys::{Keys, Place, columns};
 use crate::store::joining::{OPENS, stays};
-use crate::store::personal::{Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, searched};
+use crate::store::personal::{Expiry, Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// How long a message is kept after it was sent; the provider's events about a mail arrive within days.
+const KEPT_SECONDS: i64 = 90 * 86_400;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[Table::new(
@@ -31,6 +34,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         ),
     ],
 )
+.expires(&[Expiry::after("message_id", "created_at", KEPT_SECONDS).only("state <> 'waiting'")])
 .joins(&[stays("member_id", OPENS)])];
 
 named! {
@@ -304,11 +308,6 @@ pub(crate) fn end_waiting(tx: &Write, old: i64) -> Result<usize> {
                WHERE state = 'waiting' AND created_at <= ?1"
     );
     tx.run(sql, [old])
-}
-
-/// Deletes the messages that were queued at `old` or before and do not wait.
-pub(crate) fn purge_expired(tx: &Write, old: i64, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "outbox" by "message_id" where "state <> 'waiting' AND created_at <= ?2", old)
 }
 
 /// A member's messages, newest first.

@@ -2,9 +2,12 @@
 
 use crate::http::failure::Failure;
 use crate::keys::{Keys, columns};
-use crate::store::personal::{HASH, Table, not_personal};
+use crate::store::personal::{Ahead, Expiry, HASH, Table, not_personal};
 use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};
+
+/// How far the time of a signed request may be from ours. A signature is kept until no time of its own is near enough.
+pub(crate) const TIMESTAMP_SECONDS: i64 = 300;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[
@@ -14,7 +17,9 @@ pub(crate) const PERSONAL: &[Table] = &[
     Table::nobodys(
         "partner_signatures",
         &[not_personal("signature", "a company's, of a request"), not_personal("request_digest", HASH)],
-    ),
+    )
+    .expires(&[Expiry::after("partner_id, signature", "used_at", 2 * TIMESTAMP_SECONDS + 1)])
+    .ahead(Ahead::Deleted("used_at")),
 ];
 
 row! {
@@ -208,9 +213,4 @@ pub(crate) fn use_signature(
     }
     let sql = sql!("SELECT request_digest IS ?3 FROM partner_signatures WHERE partner_id = ?1 AND signature = ?2");
     tx.get(sql, (partner_id, &signature[..], &request_digest[..])).map(Some)
-}
-
-/// Deletes signatures whose timestamp is not valid any more.
-pub(crate) fn purge_signatures(tx: &Write, older_than: i64, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "partner_signatures" by "partner_id, signature" where "used_at < ?2", older_than)
 }

@@ -1,7 +1,7 @@
 //! Passcodes that were sent: one valid for each member and purpose, hashed, with few tries.
 
 use crate::store::joining::{OPENS, stays};
-use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal, secret};
+use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -12,6 +12,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[not_personal("purpose", OUR_WORD), secret("code_hash"), deleted("target")],
     &[Rows::deleted("passcodes", "member_id = :id")],
 )
+.expires(&[Expiry::at("member_id, purpose", "ends_at")])
+.ahead(Ahead::Deleted("created_at"))
 .joins(&[stays("member_id", OPENS)])];
 
 row! {
@@ -55,9 +57,4 @@ pub(crate) fn delete(tx: &Write, member_id: i64, purpose: &str) -> Result<usize>
 
 pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM passcodes WHERE member_id = ?1"), [member_id])
-}
-
-/// Deletes expired passcodes.
-pub(crate) fn purge_expired(tx: &Write) -> Result<usize> {
-    tx.run(sql!("DELETE FROM passcodes WHERE ends_at <= ?1"), [tx.now()])
 }

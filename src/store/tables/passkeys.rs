@@ -3,7 +3,7 @@
 use crate::keys::TokenHash;
 use crate::keys::columns;
 use crate::store::joining::{OPENS, stays};
-use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal, secret};
+use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -27,6 +27,8 @@ pub(crate) const PERSONAL: &[Table] = &[
         ],
         &[Rows::deleted("passkey_challenges", "member_id = :id")],
     )
+    .expires(&[Expiry::at("challenge_hash", "ends_at")])
+    .ahead(Ahead::Deleted("created_at"))
     .joins(&[stays("member_id", OPENS)]),
 ];
 
@@ -203,9 +205,4 @@ pub(crate) fn take_challenge(tx: &Write, hash: &ChallengeHash) -> Result<bool> {
 /// Deletes the member's pending challenges.
 pub(crate) fn forget_challenges(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM passkey_challenges WHERE member_id = ?1"), [member_id])
-}
-
-/// Deletes expired challenges, at most `rows`.
-pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "passkey_challenges" by "challenge_hash" where "ends_at <= ?2", tx.now())
 }

@@ -2,9 +2,12 @@
 
 use crate::domain::payment::{Decision, Issue, Price, ProcessorReport, Status, Weighted};
 use crate::store::joining::moves;
-use crate::store::personal::{OUR_WORD, Rows, Table, not_personal};
+use crate::store::personal::{Expiry, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// How long a payment is kept that an app claimed and the processor never reported.
+const CLAIM_KEPT_SECONDS: i64 = 30 * 86_400;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[Table::new(
@@ -24,7 +27,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         "member_id = :id OR named_member = :id OR claimed_by = :id OR assigned_to = :id OR granted_to = :id OR rival_claim = :id",
         "the books must be kept; the processor's numbers",
     )],
-).joins(&[moves("member_id", "payment_id"), moves("named_member", "payment_id"), moves("claimed_by", "payment_id"), moves("assigned_to", "payment_id"), moves("granted_to", "payment_id"), moves("rival_claim", "payment_id")])];
+).expires(&[Expiry::after("payment_id", "created_at", CLAIM_KEPT_SECONDS).only("status = 'claimed'")]).joins(&[moves("member_id", "payment_id"), moves("named_member", "payment_id"), moves("claimed_by", "payment_id"), moves("assigned_to", "payment_id"), moves("granted_to", "payment_id"), moves("rival_claim", "payment_id")])];
 
 row! {
     /// A payment as its member sees it.
@@ -238,9 +241,4 @@ pub(crate) fn count_claims(tx: &Read, member_id: i64) -> Result<i64> {
 pub(crate) fn count_rival_claims(tx: &Read, member_id: i64) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM payments WHERE question <> '' AND rival_claim = ?1");
     tx.get(sql, [member_id])
-}
-
-/// Deletes claims, made at `old` or before, to payments that the processor has not reported.
-pub(crate) fn purge_expired_claims(tx: &Write, old: i64, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "payments" by "payment_id" where "status = 'claimed' AND created_at <= ?2", old)
 }

@@ -1,6 +1,6 @@
 //! Check-ins that a kiosk noted while it could not reach the site, and that the site refused afterwards. The desk settles them.
 
-use crate::store::personal::{OUR_WORD, Rows, Table, not_personal};
+use crate::store::personal::{OUR_WORD, Rows, Seen, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -10,7 +10,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     "booking_id",
     &[not_personal("reason", OUR_WORD)],
     &[Rows::deleted("refused_check_ins", "booking_id IN (SELECT booking_id FROM bookings WHERE member_id = :id)")],
-)];
+)
+.seen(Seen::OnPages)];
 
 row! {
     /// A check-in that waits for the desk.

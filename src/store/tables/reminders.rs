@@ -3,9 +3,12 @@
 use crate::domain::reminder::Reminder;
 use crate::store::engine::statements::Sql;
 use crate::store::joining::{ITS_OWN, stays};
-use crate::store::personal::{CATALOGUE, OUR_WORD, Rows, Table, not_personal};
+use crate::store::personal::{CATALOGUE, Expiry, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
+
+/// How long a reminder is kept, so that it is not repeated: longer than a clock may be set back.
+const KEPT_SECONDS: i64 = 90 * 86_400;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[Table::new(
@@ -14,6 +17,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[not_personal("programme", CATALOGUE), not_personal("kind", OUR_WORD)],
     &[Rows::deleted("reminders", "member_id = :id")],
 )
+.expires(&[Expiry::after("member_id, programme, kind, renewal", "renewal", KEPT_SECONDS)])
 .joins(&[stays("member_id", ITS_OWN)])];
 
 /// The position in a walk over the entries: the moment and the number of the last one read.
@@ -93,11 +97,6 @@ pub(crate) fn insert(tx: &Write, member_id: i64, reminder: &Reminder) -> Result<
         created_at: tx.now(),
     } "ON CONFLICT DO NOTHING")?
         > 0)
-}
-
-/// Deletes the reminders of a currency that ended at `old` or before: they cannot become due again.
-pub(crate) fn purge_expired(tx: &Write, old: i64, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "reminders" by "member_id, programme, kind, renewal" where "renewal <= ?2", old)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! that were sent, without an outcome.
 
 use crate::keys::columns;
-use crate::store::personal::{HASH, Mention, Table, mentioned, not_personal};
+use crate::store::personal::{Ahead, Expiry, HASH, Mention, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -17,7 +17,9 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         not_personal("token_hash", "of a token that ends with its session"),
     ],
     &[],
-)];
+)
+.expires(&[Expiry::after("replay_key", "kept_at", KEPT_SECONDS)])
+.ahead(Ahead::Deleted("kept_at"))];
 
 const KEPT_SECONDS: i64 = 24 * 3600;
 
@@ -49,8 +51,4 @@ pub(crate) fn insert(tx: &Write, replay_key: &[u8; 32], kept: &StoredOutcome) ->
 /// Voids the stored outcomes about a booking: a repeated request is judged anew, and its key stays with its body.
 pub(crate) fn void_about_booking(tx: &Write, booking_id: i64) -> Result<usize> {
     tx.run(sql!("UPDATE replays SET outcome = x'', token_hash = NULL WHERE booking_id = ?1"), [booking_id])
-}
-
-pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "replays" by "replay_key" where "kept_at <= ?2", tx.now() - KEPT_SECONDS)
 }

@@ -5,7 +5,7 @@ use crate::domain::role::Role;
 pub(crate) use crate::keys::TokenHash;
 use crate::keys::hex;
 use crate::store::joining::{OPENS, stays};
-use crate::store::personal::{Rows, Table, deleted, secret};
+use crate::store::personal::{Ahead, Expiry, Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -16,6 +16,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[secret("token_hash"), deleted("user_agent"), secret("bound")],
     &[Rows::deleted("sessions", "member_id = :id")],
 )
+.expires(&[Expiry::at("token_hash", "min(ends_at, seen_at + idle_seconds)")])
+.ahead(Ahead::Deleted("max(created_at, seen_at)"))
 .joins(&[stays("member_id", OPENS)])];
 
 /// A session's last use is written again after this fraction of the idle time.
@@ -269,12 +271,4 @@ pub(crate) fn end_booking_tokens_of_partner(tx: &Write, partner_id: i64) -> Resu
                            AND h.partner_id = :partner_id AND h.member_id = b.member_id)"
     );
     tx.run(sql, named_params! {":now": tx.now(), ":partner_id": partner_id})
-}
-
-/// Deletes expired sessions and booking tokens, at most `rows` of each, so that one transaction stays short.
-pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let tokens = purge!(tx, rows, "booking_tokens" by "token_hash" where "ends_at <= ?2", tx.now())?;
-    let sessions =
-        purge!(tx, rows, "sessions" by "token_hash" where "min(ends_at, seen_at + idle_seconds) <= ?2", tx.now())?;
-    Ok(tokens + sessions)
 }

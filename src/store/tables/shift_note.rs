@@ -1,7 +1,7 @@
 //! The note of one shift for the next. A site has one.
 
 use crate::store::joining::{WHO_DID, stays};
-use crate::store::personal::{Rows, Table, searched};
+use crate::store::personal::{Rows, Seen, Table, searched};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -12,6 +12,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[searched("text")],
     &[Rows::deleted("notes_for_the_next_shift", "only = 1 AND member_id = :id")],
 )
+.seen(Seen::OnPages)
 .joins(&[stays("member_id", WHO_DID)])];
 
 row! {

@@ -1,13 +1,15 @@
 //! Sign-ins by a social network that wait for the second factor, one a member. Only hashes of their tokens are stored.
 
 use crate::store::joining::{OPENS, stays};
-use crate::store::personal::{Rows, Table, secret};
+use crate::store::personal::{Ahead, Expiry, Rows, Table, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] =
     &[Table::new("sign_in_steps", "", &[secret("step_hash")], &[Rows::deleted("sign_in_steps", "member_id = :id")])
+        .expires(&[Expiry::at("member_id", "ends_at")])
+        .ahead(Ahead::Deleted("ends_at"))
         .joins(&[stays("member_id", OPENS)])];
 
 row! {
@@ -35,9 +37,4 @@ pub(crate) fn count_try(tx: &Write, member_id: i64) -> Result<usize> {
 
 pub(crate) fn delete(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM sign_in_steps WHERE member_id = ?1"), [member_id])
-}
-
-/// Deletes all expired steps: there is at most one a member.
-pub(crate) fn purge_expired(tx: &Write) -> Result<usize> {
-    tx.run(sql!("DELETE FROM sign_in_steps WHERE ends_at <= ?1"), [tx.now()])
 }

@@ -1,13 +1,15 @@
 //! Codes by which a member signs a waiver on a telephone, one a member. Only keyed hashes are stored.
 
 use crate::store::joining::{OPENS, stays};
-use crate::store::personal::{Rows, Table, secret};
+use crate::store::personal::{Ahead, Expiry, Rows, Table, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] =
     &[Table::new("signing_links", "", &[secret("code_hash")], &[Rows::deleted("signing_links", "member_id = :id")])
+        .expires(&[Expiry::at("code_hash", "ends_at")])
+        .ahead(Ahead::BeginNow("created_at"))
         .joins(&[stays("member_id", OPENS)])];
 
 /// Sets the member's code. `ends_at`: Unix seconds.
@@ -26,8 +28,4 @@ pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<i
 
 pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM signing_links WHERE member_id = ?1"), [member_id])
-}
-
-pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "signing_links" by "code_hash" where "ends_at <= ?2", tx.now())
 }

@@ -1,14 +1,18 @@
 //! The counts of limits: failed attempts with the delays that they cause, and the moments of messages and requests. Keys are
 //! hashed, so that the tables have no personal data.
 
-use crate::store::personal::{HASH, Table, not_personal};
+use crate::store::personal::{Ahead, Expiry, HASH, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
 /// What an erasure does to these tables.
 pub(crate) const PERSONAL: &[Table] = &[
-    Table::nobodys("throttles", &[not_personal("throttle_key", HASH), not_personal("account_key", HASH)]),
-    Table::nobodys("counted", &[not_personal("count_key", HASH)]),
+    Table::nobodys("throttles", &[not_personal("throttle_key", HASH), not_personal("account_key", HASH)])
+        .expires(&[Expiry::after("throttle_key", "missed_at", KEPT_SECONDS)])
+        .ahead(Ahead::Deleted("missed_at")),
+    Table::nobodys("counted", &[not_personal("count_key", HASH)])
+        .expires(&[Expiry::after("rowid", "counted_at", KEPT_SECONDS)])
+        .ahead(Ahead::Deleted("counted_at")),
 ];
 
 /// How long counts are kept; older ones count as none.
@@ -84,9 +88,4 @@ pub(crate) fn forget(tx: &Write, key: &[u8]) -> Result<usize> {
 /// A key beyond all those that begin with a key.
 fn end_of_parts(key: &[u8]) -> Vec<u8> {
     [key, &[0xff; 33]].concat()
-}
-
-pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    let misses = purge!(tx, rows, "throttles" by "throttle_key" where "missed_at < ?2", tx.now() - KEPT_SECONDS)?;
-    Ok(misses + purge!(tx, rows, "counted" by "rowid" where "counted_at <= ?2", tx.now() - KEPT_SECONDS)?)
 }

@@ -2,7 +2,7 @@
 
 use crate::domain::local_time::TimeZone;
 use crate::domain::tunnel::Tunnel as Whole;
-use crate::store::personal::{OPERATOR, Table, not_personal};
+use crate::store::personal::{OPERATOR, Seen, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -18,7 +18,8 @@ pub(crate) const PERSONAL: &[Table] = &[
             not_personal("website", OPERATOR),
             not_personal("phone", "a tunnel's own number"),
         ],
-    ),
+    )
+    .seen(Seen::OnPages),
     Table::nobodys(
         "site",
         &[

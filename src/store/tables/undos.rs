@@ -2,7 +2,7 @@
 //! Only hashes of the tokens are stored.
 
 use crate::store::joining::{OPENS, stays};
-use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal, secret};
+use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -13,6 +13,8 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[secret("token_hash"), not_personal("event", OUR_WORD), deleted("email"), deleted("phone")],
     &[Rows::deleted("undos", "member_id = :id")],
 )
+.expires(&[Expiry::at("token_hash", "ends_at")])
+.ahead(Ahead::BeginNow("made_at"))
 .joins(&[stays("member_id", OPENS)])];
 
 row! {
@@ -47,8 +49,4 @@ pub(crate) fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<u
 /// Deletes every offer of the member.
 pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
     delete_since(tx, member_id, i64::MIN)
-}
-
-pub(crate) fn purge_expired(tx: &Write, rows: i64) -> Result<usize> {
-    purge!(tx, rows, "undos" by "token_hash" where "ends_at <= ?2", tx.now())
 }

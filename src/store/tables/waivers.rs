@@ -3,7 +3,7 @@
 
 use crate::domain::waiver::{Relation, Signed, SigningPlace};
 use crate::store::joining::{WHO_DID, moves, stays};
-use crate::store::personal::{OUR_WORD, Rows, Table, kept, not_personal, searched};
+use crate::store::personal::{OUR_WORD, Rows, Seen, Table, kept, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -26,18 +26,18 @@ pub(crate) const PERSONAL: &[Table] = &[
         Rows::kept("waivers_kept", "member_id = :id AND kept = 1", WAIVERS),
         Rows::others("waivers_signed_for_others", "signer_id = :id AND member_id <> :id", "the waiver is the flyer's")
             .only(&["signature_id", "version", "language", "signed_at", "place", "relation", "signer_name"]),
-    ]).joins(&[moves("member_id", "signature_id"), moves("signer_id", "signature_id"), stays("witness_id", WHO_DID)]),
+    ]).seen(Seen::OnPages).joins(&[moves("member_id", "signature_id"), moves("signer_id", "signature_id"), stays("witness_id", WHO_DID)]),
     Table::new("waiver_decisions", "decision_id", &[searched("word")], &[
         Rows::deleted("waiver_decisions", "signature_id IN (SELECT signature_id FROM waiver_signatures WHERE member_id = :id AND kept = 0)"),
         Rows::kept("waiver_decisions_kept", "signature_id IN (SELECT signature_id FROM waiver_signatures WHERE member_id = :id AND kept = 1)", WAIVERS),
         Rows::others("waiver_decisions_made_for_others", "decided_by = :id AND signature_id NOT IN (SELECT signature_id FROM waiver_signatures WHERE member_id = :id)",
             "the waiver is the flyer's; the person's name in it is replaced").only(&["decision_id", "may_fly", "decided_at"]),
-    ]).joins(&[stays("decided_by", WHO_DID)]),
+    ]).seen(Seen::OnPages).joins(&[stays("decided_by", WHO_DID)]),
     Table::new("waiver_overrides", "override_id", &[searched("reason")], &[
         Rows::deleted("waiver_overrides", "member_id = :id"),
         Rows::others("waiver_overrides_made_for_others", "made_by = :id AND member_id <> :id", "the flyer's; the person's name in it is replaced")
             .only(&["override_id", "made_at", "ends_at"]),
-    ]).joins(&[moves("member_id", "override_id"), stays("made_by", WHO_DID)]),
+    ]).seen(Seen::OnPages).joins(&[moves("member_id", "override_id"), stays("made_by", WHO_DID)]),
 ];
 
 row! {

@@ -21,13 +21,13 @@ pub(crate) mod waiver;
 use super::{Frame, refused, show};
 use crate::app::RankedActor;
 use crate::auth::Guest;
-use crate::auth::kiosk::IDLE_SECONDS;
 use crate::domain::role::Role;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
+use crate::store::tables::kiosks::GUEST_IDLE_SECONDS;
 use crate::store::tables::members;
 use askama::Template;
 
@@ -81,7 +81,7 @@ impl Screen {
 
     /// Seconds without a touch after which the guest is signed out.
     pub(crate) fn idle_seconds(&self) -> i64 {
-        IDLE_SECONDS
+        GUEST_IDLE_SECONDS
     }
 
     /// As [`Screen::idle_seconds`], where the guest has just finished: the next person may stand behind.

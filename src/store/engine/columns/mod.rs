@@ -304,19 +304,5 @@ macro_rules! update {
     };
 }
 
-/// Deletes a limited number of rows of a table that meet a condition, by their key. `?1` is the limit:
-/// `purge!(tx, rows, "undos" by "token_hash" where "ends_at <= ?2", tx.now())`.
-macro_rules! purge {
-    ($tx:ident, $rows:expr, $table:literal by $key:literal where $condition:literal $(, $param:expr)+) => {
-        $tx.run(
-            sql!(
-                "DELETE FROM ", $table, " WHERE (", $key, ") IN (SELECT ", $key, " FROM ", $table, " WHERE ", $condition,
-                " LIMIT ?1)"
-            ),
-            rusqlite::params![$rows $(, $param)+],
-        )
-    };
-}
-
 #[cfg(test)]
 mod tests;

@@ -39,7 +39,7 @@ mod sync {
 }
 
 use super::capture::Capture;
-use super::change_feed::ChangeFeed;
+use super::change_feed::{ChangeFeed, Watched};
 use super::condition::{Condition, ConditionMonitor};
 use super::connection::checkpoint_wal;
 use super::reader::Readers;
@@ -81,8 +81,8 @@ pub struct Writer {
 pub(crate) struct PendingWrite(Pending<Database>);
 
 impl Writer {
-    pub(crate) fn new(mut conn: Connection, readers: Arc<Readers>, condition: Condition) -> Writer {
-        let change_feed = ChangeFeed::of(&mut conn);
+    pub(crate) fn new(mut conn: Connection, readers: Arc<Readers>, condition: Condition, watched: Watched) -> Writer {
+        let change_feed = ChangeFeed::of(&mut conn, watched);
         let monitor = Arc::new(ConditionMonitor::new(condition));
         let (capture, commits, under_way) = <(Arc<Capture>, Arc<AtomicU64>, Arc<CommitUnderWay>)>::default();
         let told = Told {

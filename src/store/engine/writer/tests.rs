@@ -10,7 +10,7 @@ fn numbers() -> (tempfile::TempDir, Writer) {
     let path = dir.path().join("numbers");
     let conn = Connection::open(&path).unwrap();
     conn.execute_batch("PRAGMA journal_mode=wal; CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT").unwrap();
-    (dir, Writer::new(conn, Arc::new(Readers::of(&path)), Condition::Healthy))
+    (dir, Writer::new(conn, Arc::new(Readers::of(&path)), Condition::Healthy, Watched::default()))
 }
 
 fn write<T>(writer: &Writer, change: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {

@@ -55,6 +55,27 @@ fn every_column_of_text_says_what_an_erasure_does_to_it() {
     assert_eq!(named.len(), named.iter().collect::<BTreeSet<_>>().len(), "a table is declared twice");
 }
 
+/// Tables of rows that are kept after their end.
+const KEPT_AFTER_THEIR_END: [&str; 2] = ["tls", "waiver_overrides"];
+
+/// Tables of rows with an end that do not say when these go, or what becomes of those that began while the clock was ahead.
+fn endless(conn: &Connection) -> Vec<String> {
+    let says = |name: &str| tables().any(|t| t.name == name && !t.expiries.is_empty() && t.ahead.is_some());
+    let sql = "SELECT t.name FROM sqlite_schema t, pragma_table_info(t.name) c
+               WHERE t.type = 'table' AND c.name = 'ends_at' AND c.\"notnull\" ORDER BY t.name";
+    let mut statement = conn.prepare(sql).unwrap();
+    let named = statement.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap);
+    named.filter(|name| !says(name) && !KEPT_AFTER_THEIR_END.contains(&&**name)).collect()
+}
+
+#[test]
+fn rows_with_an_end_say_when_they_go() {
+    let conn = migrated();
+    assert_eq!(endless(&conn), Vec::<String>::new(), "declare it in PERSONAL, beside the rows of the table");
+    conn.execute_batch("CREATE TABLE vouchers (n INTEGER PRIMARY KEY, ends_at INTEGER NOT NULL) STRICT;").unwrap();
+    assert_eq!(endless(&conn), ["vouchers"]);
+}
+
 #[test]
 fn a_new_column_without_a_declaration_is_seen() {
     let conn = migrated();

@@ -4,7 +4,7 @@ mod words;
 
 use super::PART;
 use crate::auth::Clerk;
-use crate::domain::audit_action::ACTIONS;
+use crate::domain::audit_action;
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
@@ -119,7 +119,7 @@ impl FilterInput {
             (_, Some(start)) => Some(zone.day(start, 0)),
             (_, None) => return Ok(Err("audit.no_day")),
         };
-        let action = ACTIONS.iter().find(|action| **action == self.action).map(|action| (*action).to_owned());
+        let action = audit_action::is_known(&self.action).then(|| self.action.clone());
         let (since, until) = (day.map(|day| day.from), day.map(|day| day.to));
         Ok(Ok(Filter { actor, subject, action, since, until, before: self.before }))
     }
@@ -157,11 +157,14 @@ fn row(namer: &mut Namer, zone: &TimeZone, kept: &HashedRow) -> Result<Row, Fail
 /// Prefixes of actions that occur only on sites that require waivers.
 const WAIVER_ACTIONS: [&str; 5] = ["waiver.", "consent.", "emergency.", "text.", "guardian."];
 
-/// Name and text of each action, for the filter.
+/// Name and text of each action, by its text, for the filter.
 fn actions(site: &Site, call: &Call) -> Vec<(&'static str, String)> {
-    let is_known =
-        |action: &&&str| site.config.waiver.required || !WAIVER_ACTIONS.iter().any(|part| action.starts_with(part));
-    ACTIONS.iter().filter(is_known).map(|action| (*action, words::action_text(call.language(), action))).collect()
+    let occurs =
+        |action: &&str| site.config.waiver.required || !WAIVER_ACTIONS.iter().any(|part| action.starts_with(part));
+    let named = audit_action::all().filter(occurs).map(|action| (action, words::action_text(call.language(), action)));
+    let mut named: Vec<_> = named.collect();
+    named.sort_unstable_by(|one, other| one.1.cmp(&other.1));
+    named
 }
 
 /// The result of the last verification, or that one is in progress.

@@ -1,31 +1,9 @@
 //! Sets the database's clock back after the machine's clock was ahead.
 
 use crate::store::Write;
+use crate::store::personal::Ahead;
+use crate::store::tables;
 use rusqlite::Result;
-
-/// Tables of rows that expire, and the condition of a row that began while the clock was ahead. Such a row would live
-/// too long, by as much as the clock was wrong.
-const BEGUN_AHEAD: [&str; 15] = [
-    "sessions WHERE max(created_at, seen_at) > :now",
-    "throttles WHERE missed_at > :now",
-    "partner_signatures WHERE used_at > :now",
-    "booking_tokens WHERE created_at > :now",
-    "replays WHERE kept_at > :now",
-    "passcodes WHERE created_at > :now",
-    "counted WHERE counted_at > :now",
-    "passkey_challenges WHERE created_at > :now",
-    "email_tokens WHERE created_at > :now",
-    "account_claims WHERE created_at > :now",
-    "devices WHERE used_at > :now",
-    "sign_in_steps WHERE ends_at > :now",
-    "kiosk_pairings WHERE ends_at > :now",
-    "kiosk_guests WHERE seen_at > :now",
-    "kiosk_codes WHERE ends_at > :now",
-];
-
-/// Tables of rows that people still need, with the column of their begin: they begin now, and last as long as they were to.
-const BEGIN_NOW: [(&str, &str); 3] =
-    [("undos", "made_at"), ("invitations", "created_at"), ("signing_links", "created_at")];
 
 /// Sets back every moment that is later than the transaction's: rows that began then are deleted or begin now, messages that
 /// wait for such a moment are due now, and codes of authenticator apps count from now. Other rows
@@ -33,12 +11,16 @@ const BEGIN_NOW: [(&str, &str); 3] =
 pub(crate) fn set_back(tx: &Write) -> Result<usize> {
     let now = &[(":now", &tx.now())];
     let mut ended = 0;
-    for begun in BEGUN_AHEAD {
-        ended += tx.run(&format!("DELETE FROM {begun}"), now)?;
-    }
-    for (table, begun) in BEGIN_NOW {
-        let sql = format!("UPDATE {table} SET ends_at = ends_at - {begun} + :now, {begun} = :now WHERE {begun} > :now");
-        tx.run(&sql, now)?;
+    for table in tables::PERSONAL.iter().copied().flatten() {
+        let name = table.name;
+        match table.ahead {
+            Some(Ahead::Deleted(begun)) => ended += tx.run(&format!("DELETE FROM {name} WHERE {begun} > :now"), now)?,
+            Some(Ahead::BeginNow(begun)) => {
+                let lasts = format!("ends_at = ends_at - {begun} + :now, {begun} = :now");
+                tx.run(&format!("UPDATE {name} SET {lasts} WHERE {begun} > :now"), now)?;
+            }
+            None => {}
+        }
     }
     let factors = "last_step = min(last_step, :now / 30 - 1), pending_until = min(pending_until, :now)";
     tx.run(&format!("UPDATE second_factors SET {factors}"), now)?;
