@@ -15,13 +15,17 @@ const LINE_PATTERN: &str = concat!(
     r"[^\s\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\u2800\u3164\ufeff\uffa0][^\u0000-\u001f\u007f-\u009f]*\s*$"
 );
 
-/// Declares field types that have a schema of their own in the API description: name, Rust type of the value, and reader.
+/// Declares field types: name, Rust type of the value, reader, and schema in the API description; without a schema, the one in
+/// `types.json` under the type's name.
 macro_rules! kinds {
-    ($($(#[doc = $doc:expr])* $name:ident -> $value:ty = $read:expr;)*) => {$(
+    ($(
+        $(#[doc = $doc:expr])*
+        $name:ident $(<$size:ident: $kind:ty>)? -> $value:ty = $read:expr $(, $schema:expr)?;
+    )*) => {$(
         $(#[doc = $doc])*
-        pub struct $name;
+        pub struct $name $(<const $size: $kind>)?;
 
-        impl Field for $name {
+        impl $(<const $size: $kind>)? Field for $name $(<$size>)? {
             type Value = $value;
 
             fn read(value: &Value) -> Result<$value, Text> {
@@ -29,10 +33,12 @@ macro_rules! kinds {
             }
 
             fn schema() -> Value {
-                shared(stringify!($name))
+                kinds!(@schema $name $(, $schema)?)
             }
         }
     )*};
+    (@schema $name:ident) => { shared(stringify!($name)) };
+    (@schema $name:ident, $schema:expr) => { $schema };
 }
 
 kinds! {
@@ -42,12 +48,46 @@ kinds! {
     Count -> i64 = fields::whole_in(0..=i64::MAX);
     /// The number of a row: 1 or more.
     Id -> i64 = fields::id;
+    /// A number of rows, from 1 to this many.
+    Rows<ROWS_MAX: i64> -> i64 = fields::whole_in(1..=ROWS_MAX), shared("Limit");
     /// Unix seconds of a day of birth.
     DayOfBirth -> i64 = fields::day_of_birth;
     /// Minutes of one flight or booking.
     FlightMinutes -> i64 = fields::flight_minutes;
+    /// Minutes of a logbook entry, 0 or more.
+    EntryMinutes -> i64 = fields::minutes_up_to(*minutes::MINUTES.end()), json!({ "anyOf": [
+        { "type": "integer", "minimum": 0, "maximum": minutes::MINUTES.end() },
+        {
+            "type": "string",
+            "pattern": r"^\s*((\+?0*([0-9]{1,2}|[1-5][0-9]{2}|600)|-0+)(\.0*)?|0{0,5}[0-9]:[0-5][0-9]|0{0,4}10:00)\s*$",
+        },
+    ] });
+    /// The number of a question of the catalogue.
+    QuestionNumber -> i64 = fields::whole_in(questions::NUMBERS), json!({ "anyOf": [
+        { "type": "integer", "minimum": questions::NUMBERS.start(), "maximum": questions::NUMBERS.end() },
+        { "type": "string", "pattern": r"^\s*\+?0*([1-9]|1[0-2])(\.0*)?\s*$" },
+    ] });
     /// Yes or no.
     Flag -> bool = fields::flag;
+    /// One line of text of at most this many characters, trimmed.
+    Line<CHARS_MAX: usize> -> String = fields::line(CHARS_MAX), bounded("Line", CHARS_MAX);
+    /// As [`Line`], in the form of Unicode in which it was typed: a username or an address that says who somebody is, an
+    /// answer whose hash may be of another form.
+    LineAsTyped<CHARS_MAX: usize> -> String = fields::line_as_typed(CHARS_MAX), bounded("Line", CHARS_MAX);
+    /// A line so short that large numbers do not fit; the description states which numbers do.
+    ShortLine<CHARS_MAX: usize> -> String = fields::line(CHARS_MAX), short_line(CHARS_MAX);
+    /// Text that may have line breaks, of at most this many characters, trimmed.
+    Lines<CHARS_MAX: usize> -> String = fields::lines(CHARS_MAX), bounded("Lines", CHARS_MAX);
+    /// Six digits, or another text of at most this many characters, which is no right passcode or PIN.
+    Digits<CHARS_MAX: usize> -> String = fields::code(CHARS_MAX), bounded("Line", CHARS_MAX);
+    /// The six digits of a passcode, as a number or as text.
+    Passcode -> String = fields::six_digits, json!({ "anyOf": [
+        { "type": "integer", "minimum": 0, "maximum": 999_999 },
+        { "type": "string", "pattern": r"^\s*(\+?0*[0-9]{1,6}|-0+)(\.0*)?\s*$" },
+    ] });
+    /// A payload and its signature, in base64url.
+    SignedText -> String = fields::line(8 * 1024),
+        json!({ "type": "string", "pattern": r"^[A-Za-z0-9_=-]+\.[A-Za-z0-9_=-]+$" });
     /// A password as typed.
     Secret -> String = fields::secret;
     /// A new password; the operation checks its strength.
@@ -88,67 +128,6 @@ moments! { Moment = fields::moment, StoredMoment = fields::stored_moment }
 /// Longer codes are refused.
 const CODE_CHARS_MAX: usize = 40;
 
-/// One line of text of at most this many characters, trimmed.
-pub struct Line<const CHARS_MAX: usize>;
-
-impl<const CHARS_MAX: usize> Field for Line<CHARS_MAX> {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, Text> {
-        fields::line(CHARS_MAX)(value)
-    }
-
-    fn schema() -> Value {
-        bounded("Line", CHARS_MAX)
-    }
-}
-
-/// As [`Line`], in the form of Unicode in which it was typed: a username or an address that says who somebody is, an answer whose
-/// hash may be of another form.
-pub struct LineAsTyped<const CHARS_MAX: usize>;
-
-impl<const CHARS_MAX: usize> Field for LineAsTyped<CHARS_MAX> {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, Text> {
-        fields::line_as_typed(CHARS_MAX)(value)
-    }
-
-    fn schema() -> Value {
-        bounded("Line", CHARS_MAX)
-    }
-}
-
-/// Text that may have line breaks, of at most this many characters, trimmed.
-pub struct Lines<const CHARS_MAX: usize>;
-
-impl<const CHARS_MAX: usize> Field for Lines<CHARS_MAX> {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, Text> {
-        fields::lines(CHARS_MAX)(value)
-    }
-
-    fn schema() -> Value {
-        bounded("Lines", CHARS_MAX)
-    }
-}
-
-/// Six digits, or another text of at most this many characters, which is no right passcode or PIN.
-pub struct Digits<const CHARS_MAX: usize>;
-
-impl<const CHARS_MAX: usize> Field for Digits<CHARS_MAX> {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, Text> {
-        fields::code(CHARS_MAX)(value)
-    }
-
-    fn schema() -> Value {
-        bounded("Line", CHARS_MAX)
-    }
-}
-
 /// The schema of a shared type, with a maximum length.
 pub(crate) fn bounded(kind: &str, chars_max: usize) -> Value {
     let mut schema = shared(kind);
@@ -156,110 +135,12 @@ pub(crate) fn bounded(kind: &str, chars_max: usize) -> Value {
     schema
 }
 
-/// A line so short that large numbers do not fit; the description states which numbers do.
-pub struct ShortLine<const CHARS_MAX: usize>;
-
-impl<const CHARS_MAX: usize> Field for ShortLine<CHARS_MAX> {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, Text> {
-        fields::line(CHARS_MAX)(value)
-    }
-
-    fn schema() -> Value {
-        let (least, most): (i64, i64) = if CHARS_MAX < 10 { (0, 99_999_999) } else { (-999_999_999, 9_999_999_999) };
-        json!({ "anyOf": [
-            { "type": "string", "maxLength": CHARS_MAX, "pattern": LINE_PATTERN },
-            { "type": "integer", "minimum": least, "maximum": most },
-        ] })
-    }
-}
-
-/// A number of rows, from 1 to this many.
-pub struct Rows<const ROWS_MAX: i64>;
-
-impl<const ROWS_MAX: i64> Field for Rows<ROWS_MAX> {
-    type Value = i64;
-
-    fn read(value: &Value) -> Result<i64, Text> {
-        fields::whole_in(1..=ROWS_MAX)(value)
-    }
-
-    fn schema() -> Value {
-        shared("Limit")
-    }
-}
-
-/// The six digits of a passcode, as a number or as text.
-pub struct Passcode;
-
-impl Field for Passcode {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, Text> {
-        fields::six_digits(value)
-    }
-
-    fn schema() -> Value {
-        json!({ "anyOf": [
-            { "type": "integer", "minimum": 0, "maximum": 999_999 },
-            { "type": "string", "pattern": r"^\s*(\+?0*[0-9]{1,6}|-0+)(\.0*)?\s*$" },
-        ] })
-    }
-}
-
-/// Minutes of a logbook entry, 0 or more.
-pub struct EntryMinutes;
-
-impl Field for EntryMinutes {
-    type Value = i64;
-
-    fn read(value: &Value) -> Result<i64, Text> {
-        fields::minutes_up_to(*minutes::MINUTES.end())(value)
-    }
-
-    fn schema() -> Value {
-        json!({ "anyOf": [
-            { "type": "integer", "minimum": 0, "maximum": minutes::MINUTES.end() },
-            {
-                "type": "string",
-                "pattern": r"^\s*((\+?0*([0-9]{1,2}|[1-5][0-9]{2}|600)|-0+)(\.0*)?|0{0,5}[0-9]:[0-5][0-9]|0{0,4}10:00)\s*$",
-            },
-        ] })
-    }
-}
-
-/// A payload and its signature, in base64url.
-pub(crate) struct SignedText;
-
-impl Field for SignedText {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, Text> {
-        fields::line(8 * 1024)(value)
-    }
-
-    fn schema() -> Value {
-        json!({ "type": "string", "pattern": r"^[A-Za-z0-9_=-]+\.[A-Za-z0-9_=-]+$" })
-    }
-}
-
-/// The number of a question of the catalogue.
-pub struct QuestionNumber;
-
-impl Field for QuestionNumber {
-    type Value = i64;
-
-    fn read(value: &Value) -> Result<i64, Text> {
-        fields::whole_in(questions::NUMBERS)(value)
-    }
-
-    fn schema() -> Value {
-        json!({ "anyOf": [
-            { "type": "integer", "minimum": questions::NUMBERS.start(), "maximum": questions::NUMBERS.end() },
-            { "type": "string", "pattern": r"^\s*\+?0*([1-9]|1[0-2])(\.0*)?\s*$" },
-        ] })
-    }
+fn short_line(chars_max: usize) -> Value {
+    let (least, most): (i64, i64) = if chars_max < 10 { (0, 99_999_999) } else { (-999_999_999, 9_999_999_999) };
+    json!({ "anyOf": [
+        { "type": "string", "maxLength": chars_max, "pattern": LINE_PATTERN },
+        { "type": "integer", "minimum": least, "maximum": most },
+    ] })
 }
 
 /// A value with a name on the wire.
