@@ -194,7 +194,7 @@ const STRANGERS: &[(&str, &[&str])] = &[
 ];
 
 /// How a source names a write of the store.
-const WRITES: &[&str] = &["store::Write", "Read, Write}", "store.write("];
+const WRITES: &[&str] = &["store::Write", "store::{Read, Write}", "store.write(", "&Write"];
 
 /// The other rooms that a source names.
 fn imported<'t>(room: &str, text: &'t str) -> Vec<&'t str> {

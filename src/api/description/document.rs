@@ -200,7 +200,7 @@ fn path_parameters(row: &Row, path: &str, document: &Value) -> Vec<Value> {
 
 /// The refusals that all operations with such a caller have, and that of a number that may not be known.
 fn refusals_of_caller(row: &Row, declared: &Operation) -> Vec<&'static str> {
-    let (caller, partner) = (row.caller_kind, row.caller_kind == CallerKind::Partner);
+    let caller = row.caller_kind;
     let mut names = match caller {
         CallerKind::Partner => vec!["BadSignature", "AddressNotAllowed"],
         CallerKind::Callback => vec!["BadCallback"],
@@ -208,7 +208,9 @@ fn refusals_of_caller(row: &Row, declared: &Operation) -> Vec<&'static str> {
         _ => vec!["NotSignedIn", "NotAllowed"],
     };
     names.extend(row.path.contains('{').then_some("NotFound"));
-    names.extend(declared.has_pace.unwrap_or(partner || row.method != Method::GET).then_some("TooFast"));
+    names.extend(
+        declared.has_pace.unwrap_or(caller != CallerKind::Open || row.method != Method::GET).then_some("TooFast"),
+    );
     names
 }
 

@@ -17,7 +17,6 @@ crate::operation! {
     /// with their signers.
     PDF = "printLogbook"
         .takes(&["AcceptLanguage"])
-        .paced(true)
         .gives("application/pdf", "The PDF.")
 }
 

@@ -235,12 +235,13 @@ pub(crate) fn too_soon(seconds: i64) -> Failure {
 }
 
 /// Counts one request of a signed-in member or clerk, or one call of a third party; 429 above the limit. Changes are counted
-/// apart, without signing out.
+/// apart. Signing out is not counted.
 pub(crate) fn count_request(site: &Site, call: &Call) -> Result<(), Failure> {
     match call.principal.get() {
+        PrincipalId::Member(_) | PrincipalId::Booking(_) if call.row.when_full && !call.reads() => Ok(()),
         PrincipalId::Member(member_id) | PrincipalId::Booking(member_id) => {
             REQUESTS.take(site, PrincipalId::Member(member_id))?;
-            if call.reads() || call.row.when_full { Ok(()) } else { CHANGES.take(site, member_id) }
+            if call.reads() { Ok(()) } else { CHANGES.take(site, member_id) }
         }
         sender @ PrincipalId::Sender(_) => CALLBACKS.take(site, sender),
         PrincipalId::Anyone | PrincipalId::Partner(_) => Ok(()),
