@@ -1,4 +1,4 @@
-//! A signed waiver on waiver: the text as it was shown, the answers, who signed it when and where, the signature as it was
+//! A signed waiver as a PDF: the text as it was shown, the answers, who signed it when and where, the signature as it was
 //! drawn, and the hash by which the text is known. The same waiver is the same bytes.
 
 use super::page::{HEIGHT, LEFT, Pages, RIGHT, TextStyle, wrapped};
@@ -7,7 +7,7 @@ use crate::documents::paint::{BRONZE, INK, SOFT};
 use crate::documents::typesetting::{Align, ITALIC, Letters, ROMAN, describe};
 use crate::i18n::language::{Language, Text};
 
-/// Where the facts stand beside their words.
+/// The left edge of the facts, right of the words that name them.
 const FACTS: f32 = LEFT + 150.0;
 const LEADING: f32 = 15.0;
 /// Height of a fact in a few lines.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 use ureq::Agent;
 
-/// The greatest time for an answer: longer than the primary waits for a new commit.
+/// The greatest time for an answer: longer than the main machine waits for a new commit.
 pub(super) const TICK_TIME_MAX: Duration = Duration::from_secs(40);
 /// The greatest time for an answer that waits for nothing.
 pub(super) const ANSWER_TIME_MAX: Duration = Duration::from_secs(10);

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 pub(crate) use client::{Serving, serving, token_in};
 
-/// The pause between two attempts while the primary does not answer.
+/// The pause between two attempts while the main machine does not answer.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 /// The pause between two requests for a base that is being created.
 const BASE_PAUSE: Duration = Duration::from_millis(500);

@@ -172,7 +172,7 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     }
 }
 
-/// The page that a read or write of `amount` bytes at `offset` contains in whole: its index from 0, and its offset in
+/// The page that a read or write of `amount` bytes at `offset` contains entirely: its index from 0, and its offset in
 /// these bytes.
 fn page_in(part: Part, amount: usize, offset: usize) -> Option<(usize, usize)> {
     match part {
