@@ -39,7 +39,8 @@ const SETTINGS: [(&str, &str); 3] = [
     ("TUNNELDESK_WAIVER_REQUIRED", "true"),
 ];
 /// Pages of a text, a picture, a link or a family that this site does not have.
-const NOT_MADE: [&str; 17] = [
+const NOT_MADE: [&str; 18] = [
+    "/me/account/photo.jpg",
     "/me/bookings/{booking_id}/calendar.ics",
     "/me/payments/{payment_id}/receipt",
     "/me/sign-in/code",
@@ -86,6 +87,7 @@ enum By {
 /// The values of path parameters.
 struct Parts {
     member_id: i64,
+    username: String,
     /// An entry that waits for a signature; `time_id` is a flight time of the member.
     entry_id: i64,
     time_id: i64,
@@ -110,6 +112,7 @@ struct Askers {
     clerk: Clerk,
     kiosk: Clerk,
     member_id: i64,
+    username: String,
     pin: String,
 }
 
@@ -121,7 +124,7 @@ pub fn measure(room: &Path) -> Result<(String, bool), String> {
     fill_today(&dir)?;
     let server = Server::product_with(&dir, &SETTINGS)?;
     let mut parts = Parts::find(&dir)?;
-    let mut askers = Askers::gather(server.address, parts.member_id)?;
+    let mut askers = Askers::gather(server.address, &parts)?;
     parts.finish(&mut askers)?;
     let pages = pages(&parts)?;
     askers.open_all(&pages)?;
@@ -183,10 +186,10 @@ fn run(server: &Server, requests: Vec<Vec<u8>>, name: &str) -> Result<Vec<Seen>,
 }
 
 impl Askers {
-    fn gather(address: SocketAddr, member_id: i64) -> Result<Askers, String> {
-        let mut clerk = Clerk::sign_in(address)?;
+    fn gather(address: SocketAddr, parts: &Parts) -> Result<Askers, String> {
+        let (mut clerk, member_id) = (Clerk::sign_in(address)?, parts.member_id);
         let (kiosk, pin) = (clerk.pair_kiosk()?, clerk.reset_pin(member_id)?);
-        Ok(Askers { address, clerk, kiosk, member_id, pin })
+        Ok(Askers { address, clerk, kiosk, member_id, username: parts.username.clone(), pin })
     }
 
     /// A browser of this kind, signed in anew where needed: sessions at a kiosk and unfinished sign-ins soon expire.
@@ -200,7 +203,7 @@ impl Askers {
                 self.kiosk.post("/kiosk/leave", &[])?;
                 Ok(self.kiosk.clone())
             }
-            By::Owner => Clerk::own_pages(self.address, "jane"),
+            By::Owner => Clerk::own_pages(self.address, &self.username),
             By::Guest => {
                 self.kiosk.enter(self.member_id, &self.pin)?;
                 Ok(self.kiosk.clone())
@@ -251,8 +254,12 @@ impl Parts {
         // The member with the longest logbook.
         let longest = "SELECT member_id FROM members WHERE role = 'member' AND banned_at IS NULL AND email_confirmed_at IS NOT NULL
                        ORDER BY flight_minutes DESC LIMIT 1";
+        let member_id = number(longest)?;
+        let named = "SELECT username FROM members WHERE member_id = ?1";
+        let username = conn.query_row(named, [member_id], |row| row.get(0)).map_err(|e| format!("{named}: {e}"))?;
         Ok(Parts {
-            member_id: number(longest)?,
+            member_id,
+            username,
             entry_id: number("SELECT max(entry_id) FROM entries WHERE status = 'pending'")?,
             time_id: number(&format!(
                 "SELECT max(entry_id) FROM entries WHERE kind = 'time' AND status = 'open' AND opening IS NULL

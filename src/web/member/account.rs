@@ -20,7 +20,9 @@ use askama::Template;
 
 pub(crate) const PATH: &str = "/me/account";
 const SESSION_ID_CHARS_MAX: usize = 64;
-const DONE: [(&str, &str); 6] = [
+const DONE: [(&str, &str); 8] = [
+    ("photo", "kiosk.done_photo"),
+    ("no-photo", "kiosk.done_no_photo"),
     ("profile", "me.done_profile"),
     ("email", "me.done_email"),
     ("before", "me.done_before"),

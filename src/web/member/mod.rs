@@ -13,6 +13,7 @@ pub(crate) mod logbook;
 pub(crate) mod notices;
 pub(crate) mod papers;
 pub(crate) mod payments;
+pub(crate) mod photo;
 pub(crate) mod profile;
 pub(crate) mod second_step;
 pub(crate) mod sign_in;

@@ -73,6 +73,22 @@ fn an_e_mail_address_is_taken_over_by_password_and_code() {
 }
 
 #[test]
+fn a_photo_is_uploaded_shown_and_removed() {
+    let site = demo();
+    let browser = own_pages(&site, &site.member("jane"));
+    assert_eq!(browser.get("/me/account/photo.jpg").status, 404);
+    let refused = browser.upload("/me/account/photo", b"no picture");
+    assert!(refused.status == 422 && refused.page().contains("role=\"alert\""), "{refused}");
+    let done = browser.upload("/me/account/photo", &crate::harness::pictures::png(60, 60));
+    assert_eq!(done.header("location"), Some("/me/account?done=photo"), "{done}");
+    let picture = browser.get("/me/account/photo.jpg");
+    assert_eq!((picture.status, picture.header("content-type")), (200, Some("image/jpeg")), "{picture}");
+    assert_eq!(picture.header("cache-control"), Some("no-store"));
+    assert_eq!(browser.post("/me/account/photo/remove", &[]).header("location"), Some("/me/account?done=no-photo"));
+    assert_eq!(browser.get("/me/account/photo.jpg").status, 404);
+}
+
+#[test]
 fn names_change_with_the_password() {
     let site = demo();
     let jane = site.member("jane");

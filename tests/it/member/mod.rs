@@ -5,6 +5,7 @@ mod bookings;
 mod home;
 mod logbook;
 mod pages;
+mod reach;
 mod sign_in;
 mod signing;
 

@@ -48,6 +48,7 @@ fn every_own_page_is_accessible_and_small() {
         page("own-notices", "/me/notices", "Mark all as read"),
         page("own-account", "/me/account", "Make a new PIN"),
         page("own-profile", "/me/account/profile", "Name that others see"),
+        page("own-photo", "/me/account/photo", "My photo"),
         page("own-email", "/me/account/email", "Send a code"),
         page("own-refusal", "/me/nothing", "Something went wrong"),
     ] {
