@@ -6,10 +6,9 @@ use super::devtools::Devtools;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tempfile::TempDir;
 
 /// Switches that keep the browser from calling other machines.
 const FLAGS: [&str; 10] = [
@@ -31,7 +30,7 @@ const WINDOW: (u32, u32) = (800, 600);
 /// Runs the driver, whose temporary files and those of its browser are in `$TMPDIR`, until standard input ends, as it does with the
 /// process of the tests. Then all that the driver has started ends too.
 const KEEPER: &str = "setsid chromedriver --port=0 & driver=$!
-    read -r _; kill -KILL -- -$driver; wait; rm -rf -- \"$TMPDIR\"";
+    read -r _; kill -KILL -$driver; wait; rm -rf -- \"$TMPDIR\"";
 
 /// The processes that no test uses at the moment.
 static IDLE: Mutex<Vec<Chromium>> = Mutex::new(Vec::new());
@@ -55,11 +54,10 @@ pub struct Chromium {
 impl Chromium {
     /// A new process with these additional switches, which only one test wants, or without any.
     pub fn start(switches: &[String]) -> Chromium {
-        let scratch = tempfile::tempdir().unwrap();
+        let (keeper, port) = Keeper::start();
         let flags = FLAGS.map(str::to_owned).into_iter().chain(switches.iter().cloned());
         let flags: Vec<String> =
-            flags.chain([format!("--user-data-dir={}", scratch.path().join("profile").display())]).collect();
-        let (keeper, port) = Keeper::start(scratch);
+            flags.chain([format!("--user-data-dir={}", keeper.scratch.join("profile").display())]).collect();
         let base = format!("http://127.0.0.1:{port}");
         let config = ureq::Agent::config_builder().http_status_as_error(false).timeout_global(Some(ANSWER_TIME_MAX));
         let agent = config.build().new_agent();
@@ -117,6 +115,8 @@ const STARTS_MAX: usize = 5;
 /// The shell that runs [`KEEPER`].
 struct Keeper {
     shell: Child,
+    /// The directory that the shell removes at the end.
+    scratch: PathBuf,
     /// Its end is the end of the driver and its browser.
     input: Option<ChildStdin>,
 }
@@ -124,19 +124,19 @@ struct Keeper {
 impl Keeper {
     /// Starts chromedriver on a port that it chooses: a free port of IPv4, and the same of IPv6. The driver ends if another
     /// test has the latter; the next attempt chooses anew.
-    fn start(scratch: TempDir) -> (Keeper, u16) {
-        let scratch = scratch.keep();
-        (0..STARTS_MAX).find_map(|_| Keeper::try_to_start(&scratch)).expect("chromedriver says its port")
+    fn start() -> (Keeper, u16) {
+        (0..STARTS_MAX).find_map(|_| Keeper::try_to_start()).expect("chromedriver says its port")
     }
 
     /// Starts chromedriver once; `None` if it ended before it named its port.
-    fn try_to_start(scratch: &Path) -> Option<(Keeper, u16)> {
+    fn try_to_start() -> Option<(Keeper, u16)> {
+        let scratch = tempfile::tempdir().unwrap().keep();
         let mut command = Command::new("sh");
         // A group of its own, which an interruption at the keyboard does not reach before it has ended the browser.
-        command.args(["-c", KEEPER]).env("TMPDIR", scratch).process_group(0);
+        command.args(["-c", KEEPER]).env("TMPDIR", &scratch).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut shell = command.spawn().expect("there is a shell");
-        let mut keeper = Keeper { input: shell.stdin.take(), shell };
+        let mut keeper = Keeper { input: shell.stdin.take(), shell, scratch };
         let mut lines = BufReader::new(keeper.shell.stdout.take().expect("its output is ours")).lines();
         let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
             line.strip_prefix("ChromeDriver was started successfully on port ")?.trim_end_matches('.').parse().ok()
