@@ -161,8 +161,8 @@ fn declare(row: &Row, path: &str, declared: &Operation, document: &Value, schema
     for name in refusals_of_caller(row, declared).into_iter().chain(declared.refusals.iter().copied()) {
         operation["responses"][refusals::status(refusals, name)] = name.into();
     }
-    for (code, about) in declared.own_refusals {
-        let (status, refusal) = refusals::own(refusals, code, about);
+    for (name, about) in declared.own_refusals {
+        let (status, refusal) = refusals::own(refusals, name, about);
         operation["responses"][status] = refusal;
     }
     if declared.is_page_too {

@@ -12,10 +12,12 @@ const REQUEST_ID: &str = "5d41402abc4b2a76";
 /// How the text of a code begins that no operation answers.
 const ON_PAGES_ALONE: &str = "On pages alone:";
 
-/// The codes that operations answer, each with its status and text.
+/// The codes that operations answer, each with its status and text, by status.
 pub(super) fn codes() -> Value {
-    let kinds = Failure::KINDS.iter().map(|(code, status, text)| (code, status, prose(text)));
-    let answered = kinds.filter(|(.., text)| !text.starts_with(ON_PAGES_ALONE));
+    let mut kinds = Failure::KINDS.to_vec();
+    kinds.sort_by_key(|(_, status, _)| *status);
+    let texts = kinds.into_iter().map(|(code, status, text)| (code, status, prose(text)));
+    let answered = texts.filter(|(.., text)| !text.starts_with(ON_PAGES_ALONE));
     answered
         .map(|(code, status, text)| json!({ "const": code, "description": format!("{}: {text}", status.as_str()) }))
         .collect()
@@ -35,12 +37,11 @@ pub(super) fn status(refusals: &Value, name: &str) -> &'static str {
     status_of_code(text(&refusals[name]["code"]))
 }
 
-/// The refusal with a code, and its status, where one operation says of its own what it is about.
-pub(super) fn own(refusals: &Value, code: &str, about: &str) -> (&'static str, Value) {
-    let shared = members(refusals).map(|(_, one)| one).find(|one| one["code"] == code);
-    let mut short = shared.cloned().unwrap_or_else(|| json!({ "code": code }));
+/// A shared refusal, or else the one with this code, and its status, where an operation says of its own what it is about.
+pub(super) fn own(refusals: &Value, name: &str, about: &str) -> (&'static str, Value) {
+    let mut short = refusals.get(name).cloned().unwrap_or_else(|| json!({ "code": name }));
     short["description"] = about.into();
-    (status_of_code(code), whole(short))
+    (status_of_code(text(&short["code"])), whole(short))
 }
 
 fn status_of_code(code: &str) -> &'static str {

@@ -32,7 +32,7 @@ pub struct Operation {
     media: Option<(&'static str, Option<&'static str>)>,
     /// Whether browsers get a page instead.
     pub(crate) is_page_too: bool,
-    /// Codes of refusals with what they are about here.
+    /// Refusals with what they are about here.
     pub(crate) own_refusals: &'static [(&'static str, &'static str)],
     /// What is other than in all operations of its kind.
     more: Option<fn() -> Value>,
@@ -106,7 +106,7 @@ impl Operation {
         Operation { refusals, ..self }
     }
 
-    /// Refusals by code, each with what it is about here.
+    /// Refusals by name, or by code where no other operation has it, each with what it is about here.
     pub(crate) const fn refuses_as(self, own_refusals: &'static [(&'static str, &'static str)]) -> Operation {
         Operation { own_refusals, ..self }
     }

@@ -70,7 +70,7 @@ crate::operation! {
     PAGE = "authority"
         .takes(&["AcceptLanguage"])
         .answers::<Authority>("The authority.")
-        .refuses_as(&[("not_found", "The site has no authority of its own.")])
+        .refuses_as(&[("NotFound", "The site has no authority of its own.")])
         .or_page()
 }
 

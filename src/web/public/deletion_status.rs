@@ -85,8 +85,8 @@ crate::operation! {
         .answers::<Deletion>("It is known here.")
         .refuses_as(&[
             ("code_missing", "The request has no code."),
-            ("not_found", "No deletion has this code."),
-            ("invalid_fields", "The code is malformed."),
+            ("NotFound", "No deletion has this code."),
+            ("Invalid", "The code is malformed."),
         ])
         .or_page()
         .also(|| json!({

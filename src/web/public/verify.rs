@@ -53,7 +53,7 @@ crate::operation! {
     SHOW = "verifyCertificate"
         .takes(&["AcceptLanguage"])
         .answers::<Verdict>("It is known here; `valid` says whether it still holds.")
-        .refuses_as(&[("not_found", "No certificate has this number.")])
+        .refuses_as(&[("NotFound", "No certificate has this number.")])
         .or_page()
 }
 
