@@ -25,11 +25,13 @@ fn several_requests_are_signed_with_one_proof_all_or_none() {
     assert!(page.contains("Waiting for your signature: 2") && page.contains("<bdi>jane</bdi>"), "{page}");
     let (one, two) = (format!("{first} 1"), format!("{second} 1"));
     let send = |fields: &[(&str, &str)]| browser.post("/me/signing", fields);
-    for (fields, said) in [
-        (&[("entry", &*one), ("password", "wrong")][..], "This is not your current password"),
+    let changed = format!("{second} 9");
+    let refusals: [(&[(&str, &str)], &str); 3] = [
+        (&[("entry", &one), ("password", "wrong")], "This is not your current password"),
         (&[("password", PASSWORD)], "Tick what you sign"),
-        (&[("entry", &one), ("entry", &format!("{second} 9")), ("password", PASSWORD)], "role=\"alert\""),
-    ] {
+        (&[("entry", &one), ("entry", &changed), ("password", PASSWORD)], "role=\"alert\""),
+    ];
+    for (fields, said) in refusals {
         let refused = send(fields);
         assert!((400..500).contains(&refused.status) && refused.page().contains(said), "{said}: {refused}");
         assert_eq!((status(&site, first), status(&site, second)), ("pending".into(), "pending".into()), "{said}");
