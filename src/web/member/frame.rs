@@ -24,8 +24,8 @@ pub(super) const LOGBOOK: &str = "/me/logbook";
 /// In the order of the menu.
 static PARTS: [Part; 5] = [
     Part { path: "/me", key: "me.home", icon: "M4 11l8-7 8 7v9h-5v-6H9v6H4z" },
-    Part { path: LOGBOOK, key: "me.logbook", icon: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM9 9h6M9 13h6" },
-    Part { path: "/me/bookings", key: "me.bookings", icon: "M4 6h16v14H4zM4 10h16M8 3v4M16 3v4" },
+    Part { path: LOGBOOK, key: "me.part_logbook", icon: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM9 9h6M9 13h6" },
+    Part { path: "/me/bookings", key: "me.part_bookings", icon: "M4 6h16v14H4zM4 10h16M8 3v4M16 3v4" },
     Part { path: "/me/card", key: "me.card", icon: "M3 5h18v14H3zM3 10h18M7 15h4" },
     Part {
         path: "/me/account",
