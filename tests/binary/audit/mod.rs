@@ -247,7 +247,7 @@ fn the_list_is_filtered_and_read_page_by_page() {
     assert_eq!(seqs(&["--actor", "cli", "--since", "1h"]), [5, 4, 3, 2, 1]);
     assert_eq!(seqs(&["--actor", "job"]), [0; 0]);
     let shown = desk.run(&["audit", "list", "--limit", "1"]).done();
-    assert!(shown.contains("WHO") && shown.contains("member.banned") && shown.contains("member:2"), "{shown}");
+    assert!(shown.contains("ACTOR") && shown.contains("member.banned") && shown.contains("member:2"), "{shown}");
     for (args, right) in [
         (["--actor", "nobody"], "member, cli, partner, job, sender"),
         (["--subject", "nobody"], "member, partner, tunnel, payment, backup, site"),
