@@ -72,7 +72,7 @@ pub(super) fn to_sign_in(call: &Call, home: &str, sign_in: &str, sign_out: &str)
     if is_lost {
         query.append_pair("lost", "1");
     }
-    if let Some(page) = page.filter(|page| page != home) {
+    if let Some(page) = page.filter(|page| page.trim_end_matches('/') != home) {
         query.append_pair("to", &page);
     }
     let query = query.finish();

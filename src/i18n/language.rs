@@ -220,7 +220,7 @@ mod tests {
     }
 
     /// Prefixes of keys in other parts whose texts a kiosk shows, or members read elsewhere.
-    const SAID_AT_KIOSKS: [&str; 89] = [
+    const SAID_AT_KIOSKS: [&str; 104] = [
         "certificate.",
         "printout.",
         "till.receipt",
@@ -310,5 +310,20 @@ mod tests {
         "logbook_full.unconfirmed",
         "not_allowed",
         "code_missing",
+        "me.",
+        "sign_in.wrong",
+        "sign_in.banned",
+        "factor.totp_due",
+        "factor.unreachable",
+        "factor.passcodes_used_up",
+        "factor.clock_suspect",
+        "factor.unreadable",
+        "passcode.sent",
+        "desk.booking_changed",
+        "field.wrong_password",
+        "field.no_password",
+        "field.not_confirmed",
+        "field.unknown_tunnel",
+        "field.username_own",
     ];
 }

@@ -41,6 +41,8 @@ pub(crate) struct Shell {
     pub part: &'static str,
     /// Whose pages they are.
     pub name: String,
+    /// For the browser's store of passwords.
+    pub username: String,
     /// Notices that were not read.
     pub unread: i64,
     pub done: Option<String>,
@@ -64,8 +66,9 @@ impl Shell {
             let profile = members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
             Ok((profile, notices::counts(tx, member.id())?.1))
         })?;
-        let name = if profile.screen_name.is_empty() { profile.username } else { profile.screen_name };
-        Ok(Shell { frame: Frame::outside(site, call)?, part, name, unread, done: done(call, messages) })
+        let username = profile.username;
+        let name = if profile.screen_name.is_empty() { username.clone() } else { profile.screen_name };
+        Ok(Shell { frame: Frame::outside(site, call)?, part, name, username, unread, done: done(call, messages) })
     }
 
     /// ISO 639-1.
