@@ -13,7 +13,7 @@ fn the_keyboard_alone_signs_in_checks_in_and_signs_out() {
     day(&site);
     let protected = site.protect(&site.desk());
     let browser = Browser::open();
-    browser.go(&format!("{}/", site.origin()));
+    browser.go(&format!("{}/desk", site.origin()));
     assert_eq!(browser.path(), "/desk/sign-in");
     // The page focuses the first field once it is drawn.
     browser.wait("return document.activeElement?.id === 'username'");
@@ -61,7 +61,7 @@ fn the_most_frequent_tasks_need_only_the_keyboard() {
     let said = |text: &str| {
         browser.wait(&format!("return document.querySelector('[role=status]')?.innerText.includes('{text}')"))
     };
-    browser.go(&format!("{}/", site.origin()));
+    browser.go(&format!("{}/desk", site.origin()));
     browser.wait("return document.activeElement?.id === 'username'");
     browser.press(&format!("{}{TAB}{PASSWORD}{ENTER}", protected.member.name));
     browser.wait("return location.pathname === '/desk/sign-in/code' && document.activeElement?.id === 'code'");
