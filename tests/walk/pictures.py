@@ -9,7 +9,7 @@ import tempfile
 
 from browser import Browser
 from person import Person
-from saturday import Site
+from saturday import PASSWORD, Site
 from walk import sign_in
 
 # The most bytes of a picture, so that nobody who clones the sources pays for them.
@@ -55,10 +55,17 @@ def kiosk(site):
 
 
 def telephone(site):
-    newcomer = screen(site, 390, 844, 2, mobile=True)
-    newcomer.go("/join")
-    newcomer.wait("return document.querySelector('#real_name') && document.readyState === 'complete'")
-    return newcomer
+    """The own pages of a current flyer with a booking ahead."""
+    username = site.ask("""SELECT username FROM members m WHERE role = 'member' AND banned_at IS NULL AND flight_minutes > 300
+                           AND EXISTS (SELECT 1 FROM bookings b WHERE b.member_id = m.member_id AND flight_date > unixepoch() AND ended_as IS NULL)
+                           AND EXISTS (SELECT 1 FROM holdings h WHERE h.member_id = m.member_id) ORDER BY member_id LIMIT 1""")[0][0]
+    flyer = screen(site, 390, 844, 2, mobile=True)
+    flyer.go("/me/sign-in")
+    flyer.wait("return document.getElementById('password')")
+    flyer.run("const form = document.getElementById('password').form; form.username.value = arguments[0]; form.password.value = arguments[1]; form.requestSubmit()",
+              username, PASSWORD)
+    flyer.wait("return location.pathname === '/me' && document.readyState === 'complete'")
+    return flyer
 
 
 def main(program, directory):
