@@ -164,7 +164,8 @@ fn send(
     language: Language,
 ) -> Result<(), Failure> {
     let quota = messages::take(site, tx, Cause::SecurityEvent, member_id, channel, recipient)?;
-    if !quota.is_counted() && !(event == Event::EmailChanged && before.is_some()) {
+    let is_to_the_replaced_address = event == Event::EmailChanged && before.is_some();
+    if !quota.is_counted() && !is_to_the_replaced_address {
         return Ok(());
     }
     let (template, values) = match before.filter(|_| channel == Channel::Email) {
