@@ -12,8 +12,14 @@ mod bars;
 #[path = "../it/harness/browser.rs"]
 mod browser;
 mod bulk;
+#[allow(dead_code, reason = "as above")]
+#[path = "../it/harness/chromium.rs"]
+mod chromium;
 mod clerk;
 mod desk;
+#[allow(dead_code, reason = "as above")]
+#[path = "../it/harness/devtools.rs"]
+mod devtools;
 mod generator;
 mod live;
 mod machine;
