@@ -294,7 +294,8 @@ fn a_damaged_database_is_not_upgraded() {
     std::fs::write(desk.database(), &bytes).unwrap();
     let said = desk.run(&["upgrade"]).trouble(2);
     assert!(said.contains("is damaged") && said.contains("tunneldesk restore"), "{said}");
-    assert_eq!(schema(&desk.database()), 1);
+    // The page may be the one that holds the number of the schema.
+    assert!(std::fs::read(desk.database()).unwrap() == bytes, "the file was written to");
     assert!(ways_back(&desk).is_empty());
 }
 
