@@ -136,7 +136,7 @@ impl Failure {
         passkeys_full = CONFLICT;
         /// On pages alone: a partner whose access has ended for good.
         partner_revoked = CONFLICT;
-        /// That is there already.
+        /// What was to be made is there already.
         exists = CONFLICT;
         /// The logbook has as many entries as one may have.
         logbook_full = CONFLICT;

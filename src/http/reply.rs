@@ -293,6 +293,11 @@ impl Reply {
         self
     }
 
+    /// The reply as one that no cache keeps.
+    pub(crate) fn unstored(self) -> Reply {
+        self.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+    }
+
     /// Adds a cookie to those of the reply.
     pub(crate) fn with_cookie(mut self, cookie: &str) -> Reply {
         let cookie = HeaderValue::from_str(cookie).expect("cookies are tokens and words of ours");

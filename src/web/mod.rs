@@ -208,7 +208,8 @@ fn target_below(home: &str, to: &str) -> String {
     let below = path.strip_prefix(home).is_some_and(|rest| {
         rest.is_empty() || (rest.starts_with('/') && !rest.starts_with("/sign-in") && !rest.starts_with("/sign-out"))
     });
-    let ours = below && path.bytes().all(plain) && query.bytes().all(value);
+    let climbs = path.split('/').any(|part| part == "." || part == "..");
+    let ours = below && !climbs && path.bytes().all(plain) && query.bytes().all(value);
     if ours { to.to_owned() } else { home.to_owned() }
 }
 
@@ -292,9 +293,20 @@ fn done_with(call: &Call, known: &[(&str, &'static str)], fill: impl FnOnce(Text
     Some(call.language().say(&fill(Text::new(key))))
 }
 
+/// Most rows that a page skips; nobody leafs further.
+const SKIP_MAX: i64 = 100_000;
+
 /// How many rows of a list the query skips (`skip`).
 pub(crate) fn skipped(call: &Call) -> i64 {
-    query_text(call, "skip").parse().unwrap_or(0).max(0)
+    query_text(call, "skip").parse().unwrap_or(0).clamp(0, SKIP_MAX)
+}
+
+/// How many rows the pages before and after this one skip, where there are such pages. The list was read with one row more than a
+/// page has, which says that there is a page after it and is removed.
+pub(crate) fn pages_beside<T>(rows: &mut Vec<T>, rows_max: i64, skip: i64) -> (Option<i64>, Option<i64>) {
+    let has_more = rows.len() as i64 > rows_max;
+    rows.truncate(rows_max as usize);
+    ((skip > 0).then(|| (skip - rows_max).max(0)), has_more.then_some(skip + rows_max))
 }
 
 /// The value of a query field in one line, cut to [`QUERY_CHARS_MAX`]; empty where there is none.

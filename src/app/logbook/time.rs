@@ -105,10 +105,21 @@ pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) ->
     record_for_other(cx, "entry.edited", known.member_id, entry_id)
 }
 
+/// Deletes flight time, as [`super::delete`]. 422 where the entry is another than was seen.
+pub(crate) fn delete(cx: &Change, entry_id: i64, seen: &Seen) -> Result<(), Failure> {
+    let known = entries::find_time(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
+    check_same(cx, &known, seen)?;
+    super::delete(cx, entry_id)
+}
+
 fn check_seen(cx: &Change, known: &TimeEntry, time: &NewTime, seen: &Seen) -> Result<(), Failure> {
-    if (known.minutes, known.entry_date, &known.comment) == (time.minutes, time.entry_date, &time.comment) {
-        return Ok(());
+    match (known.minutes, known.entry_date, &known.comment) == (time.minutes, time.entry_date, &time.comment) {
+        true => Ok(()),
+        false => check_same(cx, known, seen),
     }
+}
+
+fn check_same(cx: &Change, known: &TimeEntry, seen: &Seen) -> Result<(), Failure> {
     let zone = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?;
     let (minutes, date) = (known.minutes.to_string(), known.entry_date.to_string());
     seen.check(&[&minutes, &date, &known.comment], || {

@@ -121,7 +121,7 @@ impl Operation {
         Operation { headers, ..self }
     }
 
-    /// Whatever is other than in all operations of its kind, as the document has it.
+    /// The parts of the description in which this operation differs from all others of its kind, as the document has them.
     pub(crate) const fn also(self, more: fn() -> Value) -> Operation {
         Operation { more: Some(more), ..self }
     }

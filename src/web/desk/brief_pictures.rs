@@ -12,7 +12,6 @@ use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::brief_pictures;
 use crate::web::{check_waivers_required, query_text, read_form, upload};
-use http::{HeaderValue, header};
 
 const BACK: &str = "/desk/texts?kind=brief";
 
@@ -44,5 +43,5 @@ pub(in crate::web) fn picture(site: &Site, call: &Call) -> Answer {
     let number: i64 = query_text(call, "number").parse().map_err(|_| Failure::not_found())?;
     let jpeg = site.store.read(|tx| Ok(brief_pictures::find(tx, number)?))?.ok_or_else(Failure::not_found)?;
     let picture = reply::picture("image/jpeg", jpeg);
-    Ok(picture.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+    Ok(picture.unstored())
 }

@@ -12,7 +12,6 @@ use crate::site::Site;
 use crate::store::tables::media;
 use crate::web::{client_error_text, form_status, upload};
 use askama::Template;
-use http::{HeaderValue, header};
 
 #[derive(Template)]
 #[template(path = "kiosk/photo.html", config = "assets/templates/askama.toml")]
@@ -37,7 +36,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
 pub(crate) fn get(site: &Site, _: &Call, guest: &Guest) -> Answer {
     let jpeg = site.store.read(|tx| Ok(media::find(tx, guest.member_id())?))?.ok_or_else(Failure::not_found)?;
     let picture = reply::picture("image/jpeg", jpeg);
-    Ok(picture.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+    Ok(picture.unstored())
 }
 
 /// `POST /kiosk/photo`: a new photo, re-encoded like every upload.

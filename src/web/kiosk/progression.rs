@@ -11,7 +11,7 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use askama::Template;
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 
 #[derive(Template)]
 #[template(path = "kiosk/progression.html", config = "assets/templates/askama.toml")]
@@ -56,5 +56,5 @@ pub(crate) fn picture(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let tall = call.query().has("tall");
     let map = progression::map_svg(site, guest.member_id(), call.language(), tall)?;
     let picture = reply::picture("image/svg+xml", map);
-    Ok(picture.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+    Ok(picture.unstored())
 }

@@ -16,9 +16,8 @@ use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending, Filter};
 use crate::web::badge::Badge;
-use crate::web::{form_status, path_id, read_form, refused_form, skipped};
+use crate::web::{form_status, pages_beside, path_id, read_form, refused_form, skipped};
 use askama::Template;
-use http::{HeaderValue, header};
 
 pub(crate) const PATH: &str = "/me/bookings";
 const LINES_MAX: i64 = 50;
@@ -73,16 +72,15 @@ fn page(site: &Site, call: &Call, member: &Member, problem: Option<String>) -> A
         };
         Ok((coming, bookings::list(tx, &Filter { to: Some(now), ..own() }, LINES_MAX + 1, skip)?))
     })?;
-    let has_older = before.len() as i64 > LINES_MAX;
-    before.truncate(LINES_MAX as usize);
+    let (newer, older) = pages_beside(&mut before, LINES_MAX, skip);
     let status = form_status(problem.is_some());
     let page = Page {
         shell,
         // The next one first.
         coming: coming.into_iter().rev().map(|row| of_coming(site, row, &zone, language)).collect(),
         before: before.into_iter().map(|row| of_before(row, &zone, language)).collect(),
-        newer: (skip > 0).then(|| (skip - LINES_MAX).max(0)),
-        older: has_older.then_some(skip + LINES_MAX),
+        newer,
+        older,
         problem,
     };
     Ok(show(status, language, &page))
@@ -150,5 +148,5 @@ pub(crate) fn calendar(site: &Site, call: &Call, member: &Member) -> Answer {
         is_cancelled: row.ending.is_some(),
     });
     let reply = reply::file("text/calendar; charset=utf-8", "attachment", &format!("booking-{booking_id}.ics"), file);
-    Ok(reply.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+    Ok(reply.unstored())
 }

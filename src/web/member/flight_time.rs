@@ -2,10 +2,11 @@
 
 use super::frame::{LOGBOOK, Shell};
 use super::show;
+use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::time::{self, Editor, Patch};
-use crate::app::logbook::{self, COMMENT_CHARS_MAX};
 use crate::app::{self, RankedActor};
 use crate::auth::Member;
+use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -46,7 +47,9 @@ struct Page {
 impl Page {
     /// The problems that are no field's.
     fn other_problems(&self) -> Vec<&str> {
-        self.form.other_problems(&["minutes", "date", "tunnel", "comment"]).collect()
+        // Where there is one tunnel, the form has no field that would show its problem.
+        let shown = ["minutes", "date", "comment", "tunnel"];
+        self.form.other_problems(&shown[..if self.tunnels.len() > 1 { 4 } else { 3 }]).collect()
     }
 }
 
@@ -172,14 +175,30 @@ fn refused(
     FormState::refused(sent, failure, call, call.language(), page)
 }
 
-/// `POST /me/logbook/time/{entry_id}/delete`. An entry that is gone, deleted in another window, is deleted.
+/// `POST /me/logbook/time/{entry_id}/delete`. An entry that is gone, deleted in another window, is deleted; one that was changed
+/// since it was shown is not.
 pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
-    let entry_id = path_id(call, 0)?;
+    let (entry_id, seen) = (path_id(call, 0)?, form(call)?.seen());
     if site.store.read(|tx| Ok(entries::find_time(tx, entry_id)?))?.is_some() {
         let known = find(site, call, member)?;
-        app::change(site, member, call.language(), |cx| logbook::delete(cx, known.entry_id))?;
+        let deleted = app::change(site, member, call.language(), |cx| time::delete(cx, entry_id, &seen));
+        if let Err(failure) = deleted {
+            let stored = as_fields(&known, &site.time_zone()?);
+            return refused(call, failure, stored, |form| page(site, call, member, Some(known), form));
+        }
     }
     Ok(reply::see_other(&format!("{LOGBOOK}?done=deleted")))
+}
+
+/// A stored flight as the fields of the form.
+fn as_fields(entry: &TimeEntry, zone: &TimeZone) -> Vec<(String, String)> {
+    let fields = [
+        ("minutes", entry.minutes.to_string()),
+        ("date", zone.date(entry.entry_date)),
+        ("tunnel", entry.tunnel_id.to_string()),
+        ("comment", entry.comment.clone()),
+    ];
+    fields.map(|(name, text)| (name.to_owned(), text)).into()
 }
 
 /// The flight that the path names; 404 unless it is in the member's own logbook.

@@ -19,7 +19,7 @@ use crate::store::queries::logbook::{self as entries, Line};
 use crate::store::queries::standing;
 use crate::web::badge::Badge;
 use crate::web::years::{self, Year};
-use crate::web::{query_text, skipped};
+use crate::web::{pages_beside, query_text, skipped};
 use askama::Template;
 use http::StatusCode;
 use std::ops::ControlFlow;
@@ -136,15 +136,14 @@ pub(crate) fn show_list(site: &Site, call: &Call, member: &Member) -> Answer {
             Some(span) => lines.list(tx, member.id(), &sought, span, skip)?,
             None => Vec::new(),
         };
-        let has_older = rows.len() as i64 > LINES_MAX;
-        rows.truncate(LINES_MAX as usize);
+        let (newer, older) = pages_beside(&mut rows, LINES_MAX, skip);
         let (_, flown) = entries::sum_flown(tx, member.id(), site.now())?;
         Ok(Page {
             flown: minutes::show(flown),
             rows,
             years,
-            newer: (skip > 0).then(|| sought.query((skip - LINES_MAX).max(0))),
-            older: has_older.then(|| sought.query(skip + LINES_MAX)),
+            newer: newer.map(|skip| sought.query(skip)),
+            older: older.map(|skip| sought.query(skip)),
             sought,
             shell,
         })

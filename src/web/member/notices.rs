@@ -11,7 +11,7 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::notices::{self, Notice};
-use crate::web::{read_form, skipped};
+use crate::web::{pages_beside, read_form, skipped};
 use askama::Template;
 use http::StatusCode;
 use serde_json::Value;
@@ -42,8 +42,7 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let shell = Shell::after_action(site, call, member, own::HOME, &DONE)?;
     let (zone, language, skip) = (site.time_zone()?, call.language(), skipped(call));
     let mut found = site.store.read(|tx| Ok(notices::list(tx, member.id(), LINES_MAX + 1, skip)?))?;
-    let has_older = found.len() as i64 > LINES_MAX;
-    found.truncate(LINES_MAX as usize);
+    let (newer, older) = pages_beside(&mut found, LINES_MAX, skip);
     let last = found.first().map_or(0, |one| one.notification_id);
     let row = |one: Notice| Row {
         when: when::moment(language, &zone, one.created_at),
@@ -51,13 +50,7 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
         text: notice::text(language, &zone, &one.subject, &serde_json::from_str(&one.detail).unwrap_or(Value::Null)),
         is_new: one.read_at.is_none(),
     };
-    let page = Page {
-        shell,
-        last,
-        rows: found.into_iter().map(row).collect(),
-        newer: (skip > 0).then(|| (skip - LINES_MAX).max(0)),
-        older: has_older.then_some(skip + LINES_MAX),
-    };
+    let page = Page { shell, last, rows: found.into_iter().map(row).collect(), newer, older };
     Ok(show(StatusCode::OK, language, &page))
 }
 

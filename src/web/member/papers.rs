@@ -14,7 +14,7 @@ use crate::site::Site;
 use crate::web::certified::{self, Certified};
 use crate::web::read_form;
 use askama::Template;
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 
 #[derive(Template)]
 #[template(path = "member/papers.html", config = "assets/templates/askama.toml")]
@@ -57,5 +57,5 @@ pub(crate) fn progression(site: &Site, call: &Call, member: &Member) -> Answer {
 
 /// A file that no cache keeps.
 fn private(file: reply::Reply) -> reply::Reply {
-    file.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+    file.unstored()
 }

@@ -14,9 +14,9 @@ use crate::site::Site;
 use crate::store::tables::payments::{self, Payment};
 use crate::web::badge::Badge;
 use crate::web::desk::till::entries as till;
-use crate::web::{path_id, skipped};
+use crate::web::{pages_beside, path_id, skipped};
 use askama::Template;
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 
 const LINES_MAX: i64 = 50;
 
@@ -42,8 +42,7 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let shell = Shell::of(site, call, member, own::HOME)?;
     let (zone, language, skip) = (site.time_zone()?, call.language(), skipped(call));
     let mut found = site.store.read(|tx| Ok(payments::list(tx, member.id(), LINES_MAX + 1, skip)?))?;
-    let has_older = found.len() as i64 > LINES_MAX;
-    found.truncate(LINES_MAX as usize);
+    let (newer, older) = pages_beside(&mut found, LINES_MAX, skip);
     let row = |payment: Payment| {
         let (tone, key) = match payment.status.as_str() {
             "succeeded" => ("good", "me.paid_succeeded"),
@@ -60,12 +59,7 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
             has_receipt: payment.receipt.is_some(),
         }
     };
-    let page = Page {
-        shell,
-        rows: found.into_iter().map(row).collect(),
-        newer: (skip > 0).then(|| (skip - LINES_MAX).max(0)),
-        older: has_older.then_some(skip + LINES_MAX),
-    };
+    let page = Page { shell, rows: found.into_iter().map(row).collect(), newer, older };
     Ok(show(StatusCode::OK, language, &page))
 }
 
@@ -80,5 +74,5 @@ pub(crate) fn receipt(site: &Site, call: &Call, member: &Member) -> Answer {
     count_document(site, member.id(), member.role())?;
     let pdf = till::receipt_pdf(site, call.language(), entry_id)?;
     let file = reply::file("application/pdf", "inline", &format!("receipt-{entry_id}.pdf"), pdf);
-    Ok(file.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+    Ok(file.unstored())
 }

@@ -13,7 +13,6 @@ use crate::site::Site;
 use crate::store::tables::media;
 use crate::web::{client_error_text, form_status, upload};
 use askama::Template;
-use http::{HeaderValue, header};
 
 #[derive(Template)]
 #[template(path = "member/photo.html", config = "assets/templates/askama.toml")]
@@ -39,7 +38,7 @@ fn page(site: &Site, call: &Call, member: &Member, problem: Option<String>) -> A
 pub(crate) fn get(site: &Site, _: &Call, member: &Member) -> Answer {
     let jpeg = site.store.read(|tx| Ok(media::find(tx, member.id())?))?.ok_or_else(Failure::not_found)?;
     let picture = reply::picture("image/jpeg", jpeg);
-    Ok(picture.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+    Ok(picture.unstored())
 }
 
 /// `POST /me/account/photo`: a new photo, re-encoded like every upload.

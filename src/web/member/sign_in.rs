@@ -126,9 +126,16 @@ mod tests {
         for page in ["/me", "/me/logbook?year=2026", "/me/signing"] {
             assert_eq!(target_below("/me", page), page);
         }
-        for elsewhere in
-            ["", "/desk", "//evil.example", "/me/sign-in?to=/me", "/me/sign-out", "/metrics", "/me//\\evil"]
-        {
+        for elsewhere in [
+            "",
+            "/desk",
+            "//evil.example",
+            "/me/sign-in?to=/me",
+            "/me/sign-out",
+            "/metrics",
+            "/me//\\evil",
+            "/me/../desk",
+        ] {
             assert_eq!(target_below("/me", elsewhere), "/me", "{elsewhere}");
         }
     }

@@ -19,6 +19,7 @@ use crate::site::Site;
 use crate::store::tables::skills::{self, SkillEntry};
 use crate::web::{form, form_pairs, form_status, path_id, refused_form};
 use askama::Template;
+use std::collections::BTreeSet;
 
 pub(crate) const PATH: &str = "/me/signing";
 /// Requests on one page, and entries that one proof signs.
@@ -121,14 +122,15 @@ fn sign_one(cx: &Change, (entry_id, version): (i64, i64), comment: &str) -> Resu
     sign_offs::sign(cx, &entry, &SeenEntry::version(Some(version)), comment).map(drop)
 }
 
-/// The ticked entries: `NUMBER VERSION` each.
+/// The ticked entries, each once: `NUMBER VERSION`.
 fn ticked(pairs: &[(String, String)]) -> Vec<(i64, i64)> {
     let read = |text: &str| {
         let (entry_id, version) = text.split_once(' ')?;
         Some((entry_id.parse().ok()?, version.parse().ok()?))
     };
     let entries = pairs.iter().filter(|(name, _)| name == "entry");
-    entries.filter_map(|(_, text)| read(text)).take(LINES_MAX as usize).collect()
+    let ticked: BTreeSet<(i64, i64)> = entries.filter_map(|(_, text)| read(text)).collect();
+    ticked.into_iter().take(LINES_MAX as usize).collect()
 }
 
 /// An entry that waits for the actor by name.

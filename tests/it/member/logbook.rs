@@ -28,7 +28,8 @@ fn flight_time_is_entered_once_corrected_and_deleted() {
     let browser = own_pages(&site, &jane);
     let (number, date) = (field(&browser.get("/me/logbook/time").page(), "number"), today(&browser));
     let before = count(&site, &jane, "time");
-    let form = [("minutes", "1:05"), ("date", &*date), ("comment", "a good one"), ("number", &*number)];
+    let form =
+        [("minutes", "1:05"), ("date", &*date), ("comment", "a good one"), ("tunnel", "7"), ("number", &*number)];
     for _ in 0..2 {
         let reply = browser.post("/me/logbook/time", &form);
         assert_eq!((reply.status, reply.header("location")), (303, Some("/me/logbook?done=logged")), "{reply}");
@@ -38,10 +39,11 @@ fn flight_time_is_entered_once_corrected_and_deleted() {
         ("minutes", "601", "Type 1 to 600 minutes"),
         ("minutes", "x", "Type 1 to 600"),
         ("date", "2026-02-30", "Choose a day"),
+        ("tunnel", "999", "no such tunnel"),
     ] {
         let other: Vec<_> =
             form.iter().map(|(name, sent)| (*name, if *name == wrong { value } else { *sent })).collect();
-        let refused = browser.post("/me/logbook/time", &other[..3]);
+        let refused = browser.post("/me/logbook/time", &other[..4]);
         assert!(refused.status == 422 && refused.page().contains(said), "{wrong}={value}: {refused}");
         assert!(refused.page().contains("a good one"), "what was typed stays: {refused}");
     }
@@ -54,8 +56,15 @@ fn flight_time_is_entered_once_corrected_and_deleted() {
     assert!(browser.get("/me/logbook").page().contains("better"));
     let late = browser.post(&path, &[("minutes", "30"), ("date", &date), ("comment", "x"), ("seen", &seen)]);
     assert_eq!(late.status, 422, "another window changed it meanwhile: {late}");
+    let late = browser.post(&format!("{path}/delete"), &[("seen", &seen)]);
+    assert!(
+        late.status == 422 && late.page().contains("class=\"problem\"") && late.page().contains("better"),
+        "{late}"
+    );
+    let seen = field(&browser.get(&path).page(), "seen");
     for _ in 0..2 {
-        assert_eq!(browser.post(&format!("{path}/delete"), &[]).header("location"), Some("/me/logbook?done=deleted"));
+        let deleted = browser.post(&format!("{path}/delete"), &[("seen", &seen)]);
+        assert_eq!(deleted.header("location"), Some("/me/logbook?done=deleted"), "{deleted}");
     }
     assert_eq!(count(&site, &jane, "time"), before);
 }
@@ -103,6 +112,12 @@ fn a_long_logbook_comes_page_by_page() {
     assert!(second.contains("nr 59.") && !second.contains("nr 49.") && second.contains("skip=0"), "{second}");
     let narrowed = browser.get("/me/logbook?q=nr+5&kind=time").page();
     assert!(narrowed.contains("nr 55.") && !narrowed.contains("nr 49."), "{narrowed}");
+    for list in ["logbook", "bookings", "notices", "payments"] {
+        for skip in [i64::MAX, i64::MAX - 10, -1] {
+            let page = browser.get(&format!("/me/{list}?skip={skip}"));
+            assert_eq!(page.status, 200, "{list}, {skip}: {page}");
+        }
+    }
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn several_requests_are_signed_with_one_proof_all_or_none() {
         assert!((400..500).contains(&refused.status) && refused.page().contains(said), "{said}: {refused}");
         assert_eq!((status(&site, first), status(&site, second)), ("pending".into(), "pending".into()), "{said}");
     }
-    let done = send(&[("entry", &one), ("entry", &two), ("comment", "clean"), ("password", PASSWORD)]);
+    let done = send(&[("entry", &one), ("entry", &one), ("entry", &two), ("comment", "clean"), ("password", PASSWORD)]);
     assert_eq!(done.header("location"), Some("/me/signing?done=signed"), "{done}");
     assert_eq!((status(&site, first), status(&site, second)), ("open".into(), "open".into()));
 }

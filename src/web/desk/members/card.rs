@@ -24,7 +24,7 @@ use crate::store::tables::{joins, media, suppressed};
 use crate::web::badge::{self, Badge};
 use crate::web::flights_today::{self, FlightsToday};
 use crate::web::years::{self, Year};
-use crate::web::{Frame, form_status, initials, path_id, query_text, show as shown, skipped};
+use crate::web::{Frame, form_status, initials, pages_beside, path_id, query_text, show as shown, skipped};
 use askama::Template;
 
 const DONE: [(&str, &str); 21] = [
@@ -62,9 +62,6 @@ const TABS: [(&str, &str); 6] = [
 
 /// Tabs about the credentials and the messages of an account, shown only to clerks who may serve it.
 const SERVED_TABS: [&str; 2] = ["messages", "security"];
-
-/// Most lines that can be skipped; nobody has more.
-const SKIP_MAX: i64 = 100_000;
 
 #[derive(Template)]
 #[template(path = "desk/member.html", config = "assets/templates/askama.toml")]
@@ -167,12 +164,8 @@ impl Pager {
     /// Removes the extra line whose presence says that there are older ones.
     fn of(tab: &str, skip: i64, lines: &mut Vec<Line>) -> Pager {
         let to = |skip: i64| format!("tab={tab}&skip={skip}");
-        let has_older = lines.len() as i64 > list_tabs::LINES_MAX;
-        lines.truncate(list_tabs::LINES_MAX as usize);
-        Pager {
-            newer: (skip > 0).then(|| to((skip - list_tabs::LINES_MAX).max(0))),
-            older: has_older.then(|| to(skip + list_tabs::LINES_MAX)),
-        }
+        let (newer, older) = pages_beside(lines, list_tabs::LINES_MAX, skip);
+        Pager { newer: newer.map(to), older: older.map(to) }
     }
 }
 
@@ -330,7 +323,7 @@ fn nothing_in(tab: &str) -> &'static str {
 fn asked_tab(call: &Call) -> (&'static str, i64) {
     let tab = query_text(call, "tab");
     let tab = TABS.iter().find(|(name, _)| tab == *name).map_or(TABS[0].0, |(name, _)| name);
-    (tab, skipped(call).min(SKIP_MAX))
+    (tab, skipped(call))
 }
 
 fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, zone: &TimeZone) -> Result<Person, Failure> {

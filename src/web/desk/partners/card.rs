@@ -20,7 +20,7 @@ use crate::store::tables::history;
 use crate::store::tables::partner_users::{self, Deleted};
 use crate::store::tables::partners::{self, Partner};
 use crate::web::badge::Badge;
-use crate::web::{Frame, field_error_text, form_status, path_id, read_form, show as shown, skipped};
+use crate::web::{Frame, field_error_text, form_status, pages_beside, path_id, read_form, show as shown, skipped};
 use askama::Template;
 
 const DELETED_SHOWN: i64 = 50;
@@ -121,7 +121,8 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
         let networks = partners::list_networks(tx, partner.partner_id)?;
         let spans = partners::list_spans(tx, partner.partner_id, now)?;
         // One row more than is shown is read, to know whether there is another page.
-        let deleted = partner_users::list_deleted(tx, partner.partner_id, DELETED_SHOWN + 1, skip)?;
+        let mut deleted = partner_users::list_deleted(tx, partner.partner_id, DELETED_SHOWN + 1, skip)?;
+        let (newer, older) = pages_beside(&mut deleted, DELETED_SHOWN, skip);
         let refusals = site.state::<Refusals>().list(Some(partner.partner_id));
         Ok(Page {
             since: when::day(call.language(), &zone, partner.created_at),
@@ -143,11 +144,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
             bookings: partners::count_bookings(tx, Some(partner.partner_id))?,
             users: partner_users::count(tx, partner.partner_id)?,
             refusals: refusals.into_iter().map(|one| Line::of(&zone, call, None, one)).collect(),
-            newer: (skip > 0).then(|| (skip - DELETED_SHOWN).max(0)),
-            older: (deleted.len() as i64 > DELETED_SHOWN).then(|| skip + DELETED_SHOWN),
+            newer,
+            older,
             deleted: deleted
                 .into_iter()
-                .take(DELETED_SHOWN as usize)
                 .map(|user| DeletedUser { at: when::moment(call.language(), &zone, user.deleted_at), user })
                 .collect(),
             events: events(tx, call, &zone, partner.partner_id)?,

@@ -25,7 +25,7 @@ use crate::store::tables::partners;
 use crate::web::badge::Badge;
 use crate::web::{Form, Frame, form_status, read_form, show as shown};
 use askama::Template;
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use ipnet::IpNet;
 use refused_calls::Line;
 
@@ -155,7 +155,7 @@ pub(crate) fn create(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn show_secret(site: &Site, call: &Call, clerk: &Clerk, name: String, handed: IssuedCredentials) -> Answer {
     let frame = Frame::of(site, call, clerk, PART)?;
     let reply: Reply = shown(StatusCode::OK, call.language(), &Secret { frame, name, handed });
-    Ok(reply.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+    Ok(reply.unstored())
 }
 
 impl TermsInput {

@@ -25,7 +25,7 @@ use arrivals::DayQuery;
 use askama::Template;
 use booking_form::BookingForm;
 use flight_chart::Chart;
-use http::{HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode};
 use search_results::SearchResults;
 use std::sync::Arc;
 use to_do::Task;
@@ -116,7 +116,7 @@ pub(crate) fn listen(_: &Site, _: &Call, clerk: &Clerk) -> Answer {
     const BEGIN: &str = "retry: 2000\n\n";
     let mut begin = reply::bytes("text/event-stream", BEGIN);
     begin.listener = Some(Listener { member_id: clerk.id(), session: *clerk.session() });
-    let begin = begin.with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let begin = begin.unstored();
     // nginx passes events on as they come where the answer asks for it; its buffer would keep them for minutes.
     Ok(begin.with_header(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")))
 }
