@@ -257,6 +257,8 @@ fn insert(call: &Call, tx: &Write, account: &Account, hash: fn(&str) -> TokenHas
     let hash = hash(&token);
     let user_agent: String = call.header("user-agent").unwrap_or("").chars().take(USER_AGENT_CHARS_MAX).collect();
     call.issues_token(&hash);
+    // Who knows a replaced password gets no session by a repeat.
+    call.shows_credentials_of(account.member_id);
     sessions::insert(tx, &hash, account.member_id, account.role, &user_agent)?;
     if account.role.is_staff() {
         let (actor, detail) = (call.actor(account.member_id), Detail::none().word("role", account.role.name()));

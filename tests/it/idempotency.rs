@@ -367,3 +367,18 @@ fn what_a_set_up_showed_is_not_shown_again_once_the_credentials_changed() {
         assert!(!codes, "{what}: {repeat}");
     }
 }
+
+#[test]
+fn a_sign_in_and_a_pin_are_not_repeated_once_the_password_changed_although_the_session_goes_on() {
+    let site = Site::open();
+    let (jane, stranger) = (site.member("jane"), site.stranger());
+    let body = json!({ "username": jane.name, "password": PASSWORD });
+    let sign_in = || stranger.ask(Method::POST, "/auth/login").header("idempotency-key", "one").json(&body).send();
+    let renew = || jane.ask(Method::POST, "/account/profile/booking-pin").header("idempotency-key", "one").send();
+    let (signed_in, pin) = (sign_in().ok(), renew());
+    same(&signed_in, &sign_in());
+    same(&pin, &renew());
+    site.change(|tx| Ok(tx.run("UPDATE members SET password_hash = NULL WHERE member_id = ?1", [jane.id])?));
+    assert_eq!(sign_in().ok().json()["status"], false);
+    assert_ne!(renew().json()["pin"], pin.json()["pin"]);
+}

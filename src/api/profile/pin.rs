@@ -26,6 +26,10 @@ crate::operation! {
 }
 
 pub(crate) fn create(site: &Site, call: &Call, member: &Member) -> Answer {
-    let pin = app::change_once(site, call, member, |cx| credentials::renew_pin(cx, &cx.own()?))?;
+    let pin = app::change_once(site, call, member, |cx| {
+        // A change of the password ends the PIN.
+        call.shows_credentials_of(member.id());
+        credentials::renew_pin(cx, &cx.own()?)
+    })?;
     Ok(reply::created(&Pin { status: true, message: call.say("done.pin"), pin }))
 }

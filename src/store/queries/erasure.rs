@@ -18,6 +18,7 @@ use crate::store::tables::{former_names, joins, members, sessions, skills, tunne
 use crate::store::{Read, Write};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Result, ToSql, named_params};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 row! {
@@ -140,8 +141,17 @@ pub(crate) fn find_person(tx: &Read, member_id: i64) -> Result<Option<Person>> {
             shared.push(name.to_lowercase());
         }
     }
-    for (all, now, kind) in [(&mut addresses, email, "email"), (&mut phones, phone, "phone")] {
-        for word in std::iter::once(now).chain(former(kind)?).filter(|word| !word.is_empty()) {
+    // An address or a number of which the person has not proven yet that it is theirs.
+    let unproven: Vec<String> = tx.list(
+        sql!("SELECT email FROM email_tokens WHERE member_id = ?1 UNION SELECT target FROM passcodes WHERE member_id = ?1"),
+        [member_id],
+    )?;
+    let (unproven_addresses, unproven_phones) = unproven.into_iter().partition(|target| target.contains('@'));
+    for (all, now, kind, unproven) in
+        [(&mut addresses, email, "email", unproven_addresses), (&mut phones, phone, "phone", unproven_phones)]
+    {
+        let known: BTreeSet<String> = former(kind)?.into_iter().chain([now]).chain::<Vec<String>>(unproven).collect();
+        for word in known.into_iter().filter(|word| !word.is_empty()) {
             if !is_shared(&word)? {
                 all.push(word);
             }

@@ -167,3 +167,19 @@ fn what_is_kept_of_an_erased_person_is_declared_as_kept() {
         .collect();
     assert!(found.iter().all(|column| kept.contains(column)), "{kept:?}");
 }
+
+#[test]
+fn an_address_that_a_person_has_not_confirmed_yet_is_taken_out_of_the_texts_of_others() {
+    let site = Site::open();
+    let (jane, mark) = (site.member("jane"), site.member("mark"));
+    site.change(|tx| {
+        let pending = "INSERT INTO email_tokens (token_hash, member_id, email, takes_over, created_at, ends_at)
+                       VALUES (x'01', ?1, 'perpetua@vq.example', 1, ?2, ?2)";
+        tx.run(pending, (jane.id, tx.now()))?;
+        let note = "UPDATE members SET staff_note = 'answer perpetua@vq.example' WHERE member_id = ?1";
+        Ok(tx.run(note, [mark.id])?)
+    });
+    site.shell(&["member", "erase", &jane.id.to_string(), "--yes"]);
+    let note: String = site.change(|tx| Ok(tx.get("SELECT staff_note FROM members WHERE member_id = ?1", [mark.id])?));
+    assert!(note.starts_with("answer ") && !note.contains("perpetua"), "{note}");
+}

@@ -4,7 +4,9 @@
 #[cfg(debug_assertions)]
 mod later;
 
+use super::alarm;
 use super::data_dir::DataDir;
+use crate::clock::Clock;
 use refinery::Migration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
@@ -140,36 +142,40 @@ pub(crate) fn upgrade(data_dir: &DataDir) -> Result<(), String> {
 }
 
 /// Compares the schema of a file with that of a new site: another program may have changed it. Indexes, triggers and views are
-/// made anew; a table that is missing or was changed is an error.
+/// made anew, and triggers that are not this program's are dropped, with an alarm; a table that is missing or was changed is an
+/// error.
 fn mend(conn: &mut Connection, path: &Path) -> Result<(), String> {
     let failed = |e: rusqlite::Error| format!("cannot compare the schema of {}: {}", path.display(), one_line(e));
     let right = objects(&fresh().map_err(failed)?).map_err(failed)?;
     let found = objects(conn).map_err(failed)?;
-    let mut odd: Vec<&(String, String)> = right.iter().filter(|object| !found.contains(object)).collect();
+    let missing = right.iter().filter(|object| !found.contains(object));
+    let foreign = found
+        .iter()
+        .filter(|(object, _)| object.starts_with("trigger ") && !right.iter().any(|(one, _)| one == object));
+    let mut odd: Vec<(&str, Option<&str>)> = missing.map(|(object, sql)| (&**object, Some(&**sql))).collect();
+    odd.extend(foreign.map(|(object, _)| (&**object, None)));
     // A missing table is named before its indexes, which cannot be made without it.
     odd.sort_by_key(|(object, _)| !object.starts_with("table "));
-    if odd.is_empty() {
-        return Ok(());
-    }
+    let [(first, _), others @ ..] = &*odd else { return Ok(()) };
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    for (object, sql) in odd {
+    for (object, sql) in &odd {
         let (kind, name) = object.split_once(' ').unwrap_or(("", object));
-        let made = match kind {
-            "index" | "trigger" | "view" => {
-                tx.execute_batch(&format!("DROP {kind} IF EXISTS \"{name}\"; {sql}")).is_ok()
-            }
-            _ => false,
-        };
-        if !made {
+        let statements =
+            format!("DROP {kind} IF EXISTS \"{}\"; {}", name.replace('"', "\"\""), sql.unwrap_or_default());
+        if !matches!(kind, "index" | "trigger" | "view") || tx.execute_batch(&statements).is_err() {
             return Err(format!(
                 "the {object} of {} is missing or was changed by another program; `tunneldesk restore --dry-run` says how much a \
                  backup has: put a backup in its place with `tunneldesk restore`",
                 path.display()
             ));
         }
-        tracing::warn!(object, "made anew: another program removed or changed it");
     }
-    tx.commit().map_err(failed)
+    tx.commit().map_err(failed)?;
+    let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+    let cause = format!("{first}{more} of the schema: removed, changed or added by another program, and put right");
+    tracing::error!(cause, "the file is not what this program left; the doctor says what to do");
+    alarm::raise(path.parent().unwrap_or(path), alarm::Kind::Changed, Clock::machine(0).now(), &cause);
+    Ok(())
 }
 
 /// A database in memory with the schema of a new site, made without the migration library.

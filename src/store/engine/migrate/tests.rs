@@ -248,10 +248,12 @@ fn an_index_or_trigger_that_another_program_removed_is_made_anew_and_a_table_is_
         "DROP INDEX sessions_by_member",
         "DROP TRIGGER audit_is_final; CREATE TRIGGER audit_is_final BEFORE DELETE ON audit BEGIN SELECT 1; END",
         "DROP TRIGGER audit_is_kept; DROP TRIGGER audit_goes_on; DROP INDEX sessions_by_member",
+        "CREATE TRIGGER \"so \"\"foreign\" AFTER INSERT ON sessions BEGIN UPDATE members SET role = 'admin'; END",
     ] {
         conn.execute_batch(change).unwrap();
         assert!(content(&conn) != before, "{change}");
         assert_eq!(older(&data_dir), Ok(None), "{change}");
+        assert!(alarm::clear(dir.path(), alarm::Kind::Changed), "{change}");
         assert!(content(&conn) == before, "{change}");
     }
     for (change, named) in [
