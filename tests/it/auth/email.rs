@@ -1,7 +1,6 @@
 //! Confirming an e-mail address.
 
 use crate::harness::{Caller, PASSWORD, Site};
-use http::Method;
 use serde_json::{Value, json};
 use std::sync::Barrier;
 use std::time::Duration;
@@ -53,8 +52,7 @@ fn fifty_uses_of_one_token_at_once_are_one_success() {
             let (token, together) = (&token, &together);
             scope.spawn(move || {
                 together.wait();
-                let answer =
-                    Caller::ask_in_a_crowd(caller, Method::POST, "/auth/verify-email", &json!({"token": token}));
+                let answer = Caller::post(caller, "/auth/verify-email", json!({"token": token}));
                 answer.ok().json()["status"].as_bool().unwrap()
             })
         };

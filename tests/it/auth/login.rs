@@ -141,7 +141,7 @@ fn of_attempts_at_once_no_more_are_read_than_one_after_another() {
         let callers: Vec<Caller> = (0..64).map(|_| site.stranger()).collect();
         let attempt = |caller: &Caller| {
             together.wait();
-            caller.ask_in_a_crowd(Method::POST, WAYS[0], &body).status
+            caller.post(WAYS[0], &body).status
         };
         std::thread::scope(|scope| {
             let threads: Vec<_> = callers.iter().map(|caller| scope.spawn(|| attempt(caller))).collect();

@@ -191,7 +191,7 @@ fn fifty_at_once_set_one_password() {
                 let (caller, code) = (address.clone(), code.clone());
                 scope.spawn(move || {
                     let body = json!({"username": "jane", "password": format!("{NEW} {n}"), "answer_3": "volvo", "passcode": code});
-                    caller.ask_in_a_crowd(Method::POST, RECOVER, &body).ok().json()["status"].as_bool().unwrap()
+                    caller.post(RECOVER, &body).ok().json()["status"].as_bool().unwrap()
                 })
             })
             .collect();

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::bad_input::dice::Dice;
-use http::Method;
 use std::collections::BTreeMap;
 
 const DELIVERIES: usize = 50;
@@ -20,7 +19,7 @@ fn fifty_deliveries_at_the_same_moment_are_one_event() {
     let success = event("evt_1", "payment_intent.succeeded", intent("pi_1", Some(&jane)));
     let processor = site.processor();
     let verdicts: Vec<String> = std::thread::scope(|scope| {
-        let hear = || processor.ask_in_a_crowd(Method::POST, "/payment-webhook", &success).ok().json();
+        let hear = || processor.post("/payment-webhook", &success).ok().json();
         let send = move || hear()["verdict"].as_str().unwrap().to_owned();
         let threads: Vec<_> = (0..DELIVERIES).map(|_| scope.spawn(send)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()

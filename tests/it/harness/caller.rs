@@ -13,7 +13,7 @@ use tunneldesk::keys::{hex, random};
 
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 /// The time to serve a crowd of requests, on a busy machine.
-const CROWD_TIME_MAX: Duration = Duration::from_secs(120);
+const BUSY_TIME_MAX: Duration = Duration::from_secs(120);
 
 /// The paths of a partner's own bookings, whose requests are signed whole.
 const WHOLLY_SIGNED: &str = "/api/external/partner-metrics/bookings";
@@ -154,17 +154,6 @@ impl Caller {
         self.ask(Method::PUT, path).json(&body).send()
     }
 
-    /// Sends one of many simultaneous requests. A slow machine refuses some of them; they are sent again.
-    pub fn ask_in_a_crowd(&self, method: Method, path: &str, body: &impl Serialize) -> Reply {
-        let until = Instant::now() + CROWD_TIME_MAX;
-        loop {
-            let reply = self.ask(method.clone(), path).json(body).send();
-            if reply.status != 503 || Instant::now() > until {
-                return reply;
-            }
-        }
-    }
-
     pub fn delete(&self, path: &str) -> Reply {
         self.ask(Method::DELETE, path).send()
     }
@@ -199,8 +188,20 @@ impl Caller {
         }
     }
 
-    /// Sends the request with this caller's credentials.
+    /// Sends the request with this caller's credentials. A slow machine is busy at times, and has done nothing then: the
+    /// request is sent again.
     pub fn send(&self, request: &Request) -> Reply {
+        let until = Instant::now() + BUSY_TIME_MAX;
+        loop {
+            let reply = self.send_once(request);
+            if !reply.is_busy() || Instant::now() > until {
+                return reply;
+            }
+            self.endpoint.count_busy();
+        }
+    }
+
+    fn send_once(&self, request: &Request) -> Reply {
         let url = format!("http://{}{}", self.endpoint.address(), request.path);
         let mut outgoing = http::Request::builder().method(&request.method).uri(&url);
         for (name, value) in self.proof(&request.method, &request.path, &request.body) {

@@ -25,6 +25,12 @@ impl Reply {
         Reply { body, headers: self.headers.clone(), asked: self.asked.clone(), ..*self }
     }
 
+    /// Whether the answer is that the site is busy, whichever way it is said.
+    pub fn is_busy(&self) -> bool {
+        let says = |text: &str| self.body.windows(text.len()).any(|part| part == text.as_bytes());
+        self.status == 503 && (says(r#""code":"overloaded""#) || says("The site is busy."))
+    }
+
     /// Panics unless the request succeeded.
     #[track_caller]
     pub fn ok(self) -> Reply {

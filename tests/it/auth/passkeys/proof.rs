@@ -38,8 +38,7 @@ fn at_once(caller: &Caller, answers: &[String]) -> usize {
             let (caller, start) = (caller.clone(), &start);
             scope.spawn(move || {
                 start.wait();
-                caller.ask_in_a_crowd(Method::POST, VERIFY, &json!({ "credential": answer })).ok().json()["status"]
-                    == true
+                caller.post(VERIFY, json!({ "credential": answer })).ok().json()["status"] == true
             })
         };
         let threads: Vec<_> = answers.iter().map(send).collect();

@@ -3,7 +3,6 @@
 use super::issuer::{Issuer, claims};
 use super::{by_google, is_refused, member};
 use crate::harness::{Caller, PASSWORD, Site};
-use http::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -120,8 +119,7 @@ fn fifty_first_sign_ins_at_once_make_one_account() {
     let ids: BTreeSet<i64> = std::thread::scope(|scope| {
         let body = &body;
         let callers: Vec<_> = (0..50).map(|_| site.stranger()).collect();
-        let enter =
-            move |caller: Caller| member(&caller.ask_in_a_crowd(Method::POST, "/auth/social", body).ok().json());
+        let enter = move |caller: Caller| member(&caller.post("/auth/social", body).ok().json());
         let all: Vec<_> = callers.into_iter().map(|caller| scope.spawn(move || enter(caller))).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });

@@ -2,7 +2,6 @@
 
 use super::{act, ask, count, learner_and_instructor, list, path, row};
 use crate::harness::{Caller, Site};
-use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::domain::catalogue::{Catalogue, LevelKey};
@@ -240,8 +239,8 @@ fn fifty_signatures_at_once_are_one() {
         let sign = |n: usize| {
             let ines = &ines;
             scope.spawn(move || match n % 2 {
-                0 => ines.ask_in_a_crowd(Method::PUT, &path(entry_id), &json!({"status": "open"})).status,
-                _ => ines.ask_in_a_crowd(Method::POST, &act(entry_id, "sign"), &json!({})).status,
+                0 => ines.put(&path(entry_id), json!({"status": "open"})).status,
+                _ => ines.post(&act(entry_id, "sign"), json!({})).status,
             })
         };
         let started: Vec<_> = (0..50).map(sign).collect();
