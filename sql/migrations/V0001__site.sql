@@ -120,6 +120,12 @@ CREATE TABLE members (
     staff_note         TEXT    NOT NULL DEFAULT '',  -- for colleagues; shown to staff alone
     flight_minutes     INTEGER NOT NULL DEFAULT 0,   -- the minutes of the open time entries, and the number of all entries:
     entries            INTEGER NOT NULL DEFAULT 0,   -- triggers of the logbook keep both
+    programmes         TEXT    NOT NULL DEFAULT '',  -- the programmes of which a level is held, with commas between, and whether
+    holds_flyer_1      INTEGER NOT NULL DEFAULT 0,   -- Flyer level 1 is: triggers of the levels keep both
+    coach_trained      INTEGER,                      -- the last open safety brief or training of each safety logbook that keeps
+    instructor_trained INTEGER,                      -- a programme current; null: none. Triggers of the logbook keep the four
+    trainer_trained    INTEGER,
+    military_trained   INTEGER,
     join_date          INTEGER NOT NULL,
     updated_at         INTEGER NOT NULL
 ) STRICT;
@@ -919,6 +925,30 @@ CREATE TRIGGER entries_counted_after_update AFTER UPDATE OF member_id ON entries
     UPDATE members SET entries = entries + 1 WHERE member_id = NEW.member_id;
 END;
 
+-- What keeps a member's programmes current beside flights.
+CREATE TRIGGER trained_after_insert AFTER INSERT ON entries WHEN NEW.kind = 'safety' BEGIN
+    UPDATE members SET (coach_trained, instructor_trained, trainer_trained, military_trained) =
+        (SELECT max(e.entry_date) FILTER (WHERE e.cat_group = 'Coach'), max(e.entry_date) FILTER (WHERE e.cat_group = 'Instructor'),
+                max(e.entry_date) FILTER (WHERE e.cat_group = 'Trainer'), max(e.entry_date) FILTER (WHERE e.cat_group = 'Military')
+         FROM entries e WHERE e.member_id = members.member_id AND e.kind = 'safety' AND e.status = 'open')
+    WHERE member_id = NEW.member_id;
+END;
+CREATE TRIGGER trained_after_delete AFTER DELETE ON entries WHEN OLD.kind = 'safety' BEGIN
+    UPDATE members SET (coach_trained, instructor_trained, trainer_trained, military_trained) =
+        (SELECT max(e.entry_date) FILTER (WHERE e.cat_group = 'Coach'), max(e.entry_date) FILTER (WHERE e.cat_group = 'Instructor'),
+                max(e.entry_date) FILTER (WHERE e.cat_group = 'Trainer'), max(e.entry_date) FILTER (WHERE e.cat_group = 'Military')
+         FROM entries e WHERE e.member_id = members.member_id AND e.kind = 'safety' AND e.status = 'open')
+    WHERE member_id = OLD.member_id;
+END;
+CREATE TRIGGER trained_after_update AFTER UPDATE OF kind, status, entry_date, cat_group, member_id ON entries
+WHEN OLD.kind = 'safety' OR NEW.kind = 'safety' BEGIN
+    UPDATE members SET (coach_trained, instructor_trained, trainer_trained, military_trained) =
+        (SELECT max(e.entry_date) FILTER (WHERE e.cat_group = 'Coach'), max(e.entry_date) FILTER (WHERE e.cat_group = 'Instructor'),
+                max(e.entry_date) FILTER (WHERE e.cat_group = 'Trainer'), max(e.entry_date) FILTER (WHERE e.cat_group = 'Military')
+         FROM entries e WHERE e.member_id = members.member_id AND e.kind = 'safety' AND e.status = 'open')
+    WHERE member_id = OLD.member_id OR member_id = NEW.member_id;
+END;
+
 -- Flight time by the hour, as `booked_hours`, without opening balances.
 CREATE TABLE flown_hours (
     tunnel_id INTEGER NOT NULL REFERENCES tunnels,
@@ -979,6 +1009,25 @@ CREATE TABLE holdings (
     PRIMARY KEY (member_id, cat_group, cat_id, track)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX holdings_by_level ON holdings (cat_group, cat_id, track, member_id);
+-- What a profile shows of them, which is read for every page.
+CREATE TRIGGER programmes_after_insert AFTER INSERT ON holdings BEGIN
+    UPDATE members SET (programmes, holds_flyer_1) =
+        (SELECT coalesce(group_concat(DISTINCT h.cat_group), ''), coalesce(max(h.cat_group = 'Flyer' AND h.cat_id = '1'), 0)
+         FROM holdings h WHERE h.member_id = members.member_id)
+    WHERE member_id = NEW.member_id;
+END;
+CREATE TRIGGER programmes_after_delete AFTER DELETE ON holdings BEGIN
+    UPDATE members SET (programmes, holds_flyer_1) =
+        (SELECT coalesce(group_concat(DISTINCT h.cat_group), ''), coalesce(max(h.cat_group = 'Flyer' AND h.cat_id = '1'), 0)
+         FROM holdings h WHERE h.member_id = members.member_id)
+    WHERE member_id = OLD.member_id;
+END;
+CREATE TRIGGER programmes_after_update AFTER UPDATE OF member_id, cat_group, cat_id ON holdings BEGIN
+    UPDATE members SET (programmes, holds_flyer_1) =
+        (SELECT coalesce(group_concat(DISTINCT h.cat_group), ''), coalesce(max(h.cat_group = 'Flyer' AND h.cat_id = '1'), 0)
+         FROM holdings h WHERE h.member_id = members.member_id)
+    WHERE member_id = OLD.member_id OR member_id = NEW.member_id;
+END;
 
 -- Who may sign for others at a tunnel: a list that the tunnel keeps. By itself a row gives nothing: whoever signs must hold the
 -- level and be current at that moment.

@@ -3,8 +3,8 @@
 
 use crate::domain::audit::ChainKey;
 use crate::domain::entry::Status;
-use crate::store::queries::{hours, member_search};
-use crate::store::tables::{members, partners};
+use crate::store::queries::{hours, member_search, standing};
+use crate::store::tables::partners;
 use crate::store::{Write, Writer};
 use rusqlite::{Connection, Result, config::DbConfig, params};
 
@@ -113,7 +113,7 @@ pub(crate) fn load<T, E: From<rusqlite::Error>>(
             conn.execute_batch(&sql)?;
         }
         conn.execute_batch("BEGIN")?;
-        members::recount_entries(&bulk.at(0))?;
+        standing::recount(&bulk.at(0))?;
         partners::count_anew(&bulk.at(0))?;
         hours::count_anew(&bulk.at(0))?;
         member_search::rebuild(&bulk.at(0))?;

@@ -59,7 +59,7 @@ pub(super) fn member_status(
 ) -> Result<MemberStatus, Failure> {
     let account = members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let held = holdings::list(tx, member_id)?;
-    let flyer = standing::read_with(tx, member_id, &held, now)?;
+    let flyer = standing::read(tx, member_id, now)?;
     let mut badges = Vec::new();
     badges.extend(membership(&account, site.config.yearly_fee_cents, now, language));
     if !account.email_confirmed {

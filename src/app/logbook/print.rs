@@ -32,7 +32,6 @@ fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<
     let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
     let (flights, minutes) = logbook::sum_flown(tx, member_id, now)?;
     let flyer = standing::read(tx, member_id, now)?;
-    let lapsed = standing::lapsed(tx, member_id, now)?;
     let held = holdings::list_latest_first(tx, member_id)?;
     let since = |level: &Level| held.iter().find(|one| one.key() == level.key());
     let levels = site
@@ -41,7 +40,7 @@ fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<
         .filter_map(|level| Some((names::say(language, &level.name).to_owned(), since(level)?.since)));
     let time = logbook::list_record(tx, member_id, Kind::Time, now, FLIGHTS_MAX)?;
     let signed = |kind| Ok::<_, Failure>(logbook::list_record(tx, member_id, kind, now, SIGNED_MAX)?);
-    let note = |line: &Line| note(language, line, &lapsed);
+    let note = |line: &Line| note(language, line, &flyer.lapsed);
     Ok(Logbook {
         site_name: home.name,
         site_city: home.city,

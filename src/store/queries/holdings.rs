@@ -1,6 +1,6 @@
 //! The levels that members hold, and the trainings that their currency depends on.
 
-use crate::domain::catalogue::{Catalogue, LevelKey};
+use crate::domain::catalogue::{Catalogue, HeldLevel, LevelKey};
 use crate::store::joining::derived;
 use crate::store::personal::{CATALOGUE, Rows, Table, not_personal};
 use crate::store::{Read, Write};
@@ -65,8 +65,14 @@ pub fn refresh(tx: &Write, member_id: i64, catalogue: &Catalogue) -> Result<()> 
     );
     let skills: Vec<(String, i64)> = tx.list(sql, [member_id])?;
     let open: Vec<(&str, i64)> = skills.iter().map(|(skill, at)| (skill.as_str(), *at)).collect();
+    let (held, known) = (catalogue.held(&open), list(tx, member_id)?);
+    let is_known = |one: &HeldLevel| known.iter().any(|row| row.key() == one.level.key() && row.since == one.since);
+    // Most signatures complete no level.
+    if held.len() == known.len() && held.iter().all(is_known) {
+        return Ok(());
+    }
     tx.run(sql!("DELETE FROM holdings WHERE member_id = ?1"), [member_id])?;
-    for held in catalogue.held(&open) {
+    for held in held {
         insert!(tx.run, "INSERT INTO holdings" {
             member_id, cat_group: held.level.cat_group, cat_id: held.level.cat_id, track: held.level.track,
             since: held.since,

@@ -267,10 +267,9 @@ row! {
         pub banned: bool = "m.banned_at IS NOT NULL",
         pub paid_until: Option<i64> = "m.paid_until",
         pub dob: Option<i64> = "m.dob",
-        pub holds_flyer_1: bool = "EXISTS (SELECT 1 FROM holdings h WHERE h.member_id = b.member_id AND h.cat_group = 'Flyer'
-                                           AND h.cat_id = '1')",
+        pub holds_flyer_1: bool = "m.holds_flyer_1",
         /// Whether the member holds levels of other programmes.
-        pub holds_more: bool = "EXISTS (SELECT 1 FROM holdings h WHERE h.member_id = b.member_id AND h.cat_group <> 'Flyer')",
+        pub holds_more: bool = "m.programmes NOT IN ('', 'Flyer')",
         pub last_flight: Option<i64> = "(SELECT max(e.entry_date) FROM entries e WHERE e.member_id = b.member_id
                                          AND e.kind = 'time' AND e.status = 'open' AND e.entry_date <= :now)",
         /// Whether there was neither a booking nor a flight before this day.

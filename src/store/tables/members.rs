@@ -6,7 +6,7 @@ use crate::domain::certificate::name_on_paper;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
-use crate::store::personal::{OUR_WORD, Rows, Seen, Table, emptied, not_personal, replaced, searched};
+use crate::store::personal::{CATALOGUE, OUR_WORD, Rows, Seen, Table, emptied, not_personal, replaced, searched};
 pub(crate) use crate::store::tables::accounts::{
     ACCOUNTS_MAX, Account, find_account, find_account_by_id, find_certain_account, list_accounts,
 };
@@ -31,6 +31,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         emptied("language"),
         searched("staff_note"),
         searched("ban_reason"),
+        not_personal("programmes", CATALOGUE),
     ],
     &[Rows::emptied(
         "account",
@@ -300,14 +301,13 @@ columns! {
         banned = "banned_at IS NOT NULL",
         email_confirmed = "email_confirmed_at IS NOT NULL",
         paid_until,
-        holds_flyer_1 = "EXISTS (SELECT 1 FROM holdings h
-                                 WHERE h.member_id = m.member_id AND h.cat_group = 'Flyer' AND h.cat_id = '1')",
+        holds_flyer_1,
     }
 }
 
 /// The facts that decide whether a member may book.
 pub(crate) fn find_standing(tx: &Read, member_id: i64) -> Result<Option<Standing>> {
-    let sql = sql!("SELECT ", Standing::COLUMNS, " FROM members m WHERE member_id = :id");
+    let sql = sql!("SELECT ", Standing::COLUMNS, " FROM members WHERE member_id = :id");
     tx.find(sql, named_params! {":id": member_id})
 }
 
@@ -325,16 +325,6 @@ row! {
 pub(crate) fn find_holder(tx: &Read, member_id: i64) -> Result<Holder> {
     let sql = sql!("SELECT ", Holder::COLUMNS, " FROM members WHERE member_id = ?1");
     tx.get(sql, [member_id])
-}
-
-/// Recounts the entries and the flight time of every member, after rows were written without the triggers.
-pub(crate) fn recount_entries(tx: &Write) -> Result<usize> {
-    let sql = sql!(
-        "UPDATE members SET (entries, flight_minutes) =
-             (SELECT count(*), coalesce(sum(minutes) FILTER (WHERE kind = 'time' AND status = 'open'), 0)
-              FROM entries e WHERE e.member_id = members.member_id)"
-    );
-    tx.run(sql, [])
 }
 
 pub(crate) fn find_secrets(tx: &Read, member_id: i64) -> Result<Option<Secrets>> {

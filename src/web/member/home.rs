@@ -71,7 +71,7 @@ pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
     let page = site.store.read(|tx| {
         let profile = members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
         let held = holdings::list(tx, member.id())?;
-        let flyer = standing::read_with(tx, member.id(), &held, now)?;
+        let flyer = standing::read(tx, member.id(), now)?;
         let keys: Vec<LevelKey> = held.iter().map(holdings::Holding::key).collect();
         let (waiver, signs) = waiver(site, tx, &zone, language, member.id())?
             .map_or((None, false), |(badge, signs)| (Some(badge), signs));

@@ -121,7 +121,7 @@ impl Counts {
         for (place, level) in catalogue.levels().enumerate() {
             self.levels[place] += i64::from(held.iter().any(|one| one.key() == level.key()));
         }
-        let standing = standing::read_with(tx, member_id, &held, now)?;
+        let standing = standing::read(tx, member_id, now)?;
         for (place, (cat_group, _)) in PROGRAMMES.iter().enumerate() {
             let holds = held.iter().any(|one| one.cat_group == *cat_group);
             let Some(currency) = standing.currency.find(cat_group).filter(|_| holds) else { continue };
