@@ -51,7 +51,7 @@ fn note(event: TraceEvent) {
 /// Whoever holds more is asked for with the same statements, each of which reads one row.
 #[test]
 fn a_standing_is_read_by_the_same_statements_whatever_is_held() {
-    let conn = site("Europe/Zurich");
+    let mut conn = site("Europe/Zurich");
     for (member_id, count) in [(1, 0), (2, 1), (3, 4), (4, PROGRAMMES.len())] {
         for cat_group in &PROGRAMMES[..count] {
             ["1", "2", "3", "4"].iter().for_each(|cat_id| hold(&conn, member_id, cat_group, cat_id));
@@ -59,11 +59,11 @@ fn a_standing_is_read_by_the_same_statements_whatever_is_held() {
         }
         enter(&conn, member_id, "time", "", NOW - DAY);
     }
+    conn.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(note)).unwrap();
     let statements = |member_id| {
-        conn.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(note)).unwrap();
+        TRACED.lock().unwrap().clear();
         read(&Read::on(&conn), member_id, NOW).unwrap();
-        conn.trace_v2(TraceEventCodes::empty(), None::<fn(TraceEvent)>).unwrap();
-        std::mem::take(&mut *TRACED.lock().unwrap())
+        TRACED.lock().unwrap().clone()
     };
     let of_a_newcomer = statements(1);
     assert_eq!(of_a_newcomer.len(), 2, "{of_a_newcomer:?}");
