@@ -5,7 +5,9 @@ use super::{CommandResult, Global, Row, Table, check_settings, done};
 use crate::auth::social;
 use crate::config::{Config, OffSiteLocation};
 use crate::ops::backup::off_site::mount::is_same_disk;
+use crate::routes::TABLE;
 use serde_json::{Map, Value, json};
+use std::fmt;
 use std::path::Path;
 
 pub(super) fn run(global: &Global) -> CommandResult {
@@ -15,6 +17,11 @@ pub(super) fn run(global: &Global) -> CommandResult {
     let settings: Vec<_> = effective.into_iter().map(|(key, value, origin)| Setting { key, value, origin }).collect();
     let mut values: Map<_, _> = settings.iter().map(|setting| (setting.key.clone(), setting.value())).collect();
     let mut text = Table::new(settings).to_string();
+    let open = OpenFromHome::under(&check_settings(global.settings())?);
+    if let Some(open) = &open {
+        text.push_str(&format!("\n\n{open}"));
+        values.insert("from_home".to_owned(), open.value());
+    }
     for warning in &warnings {
         text.push_str(&format!("\n\nWarning: {warning}"));
     }
@@ -44,6 +51,43 @@ fn off_site_on_same_disk(config: &Config) -> Option<String> {
             config.data.display()
         )
     })
+}
+
+/// What is answered under the names by which members come from home.
+struct OpenFromHome {
+    names: String,
+    /// Each path with its methods, in the order of the table.
+    paths: Vec<(String, String)>,
+}
+
+impl OpenFromHome {
+    /// `None` where no name is public.
+    fn under(config: &Config) -> Option<OpenFromHome> {
+        if config.public_names.is_empty() {
+            return None;
+        }
+        let mut paths: Vec<(String, String)> = Vec::new();
+        for row in TABLE.iter().filter(|row| row.from_home) {
+            let (path, method) = (format!("{}{}", row.base, row.path), row.method.as_str());
+            match paths.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, methods)) => *methods = format!("{methods} {method}"),
+                None => paths.push((path, method.to_owned())),
+            }
+        }
+        Some(OpenFromHome { names: config.public_names.join(", "), paths })
+    }
+
+    fn value(&self) -> Value {
+        let paths: Map<_, _> = self.paths.iter().map(|(path, methods)| (path.clone(), json!(methods))).collect();
+        json!({ "names": self.names, "paths": paths })
+    }
+}
+
+impl fmt::Display for OpenFromHome {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "Open under {}, and nothing else:", self.names)?;
+        self.paths.iter().try_for_each(|(path, methods)| write!(f, "\n  {path} ({methods})"))
+    }
 }
 
 struct Setting {

@@ -13,7 +13,7 @@ pub(super) fn run() -> CommandResult {
 }
 
 impl Row for &Route {
-    const HEADINGS: &'static [&'static str] = &["METHOD", "PATH", "CALLER", ""];
+    const HEADINGS: &'static [&'static str] = &["METHOD", "PATH", "CALLER", "", ""];
 
     fn cells(&self) -> Vec<String> {
         let state = match (self.is_page(), self.ours) {
@@ -22,11 +22,12 @@ impl Row for &Route {
             (false, false) => "",
         };
         let path = format!("{}{}", self.base, self.path);
-        vec![self.method.to_string(), path, self.caller().to_owned(), state.to_owned()]
+        let from_home = if self.from_home { "from home too" } else { "" };
+        vec![self.method.to_string(), path, self.caller().to_owned(), from_home.to_owned(), state.to_owned()]
     }
 
     fn value(&self) -> Value {
         json!({ "method": self.method.as_str(), "path": format!("{}{}", self.base, self.path),
-                "caller": self.caller(), "ours": self.ours })
+                "caller": self.caller(), "from_home": self.from_home, "ours": self.ours })
     }
 }

@@ -69,6 +69,8 @@ pub struct Config {
     pub data: PathBuf,
     /// The host names of the site, in lower case and without a port.
     pub names: Vec<String>,
+    /// Those of `names` under which only what members need at home is answered; empty: none.
+    pub public_names: Vec<String>,
     /// The public URL, without a trailing slash.
     pub public_url: Option<String>,
     /// Networks whose `X-Forwarded-For` is trusted.
@@ -245,6 +247,7 @@ impl Settings {
                 .text("data", |s| if s.is_empty() { Err("must name a directory") } else { Ok(s.into()) })
                 .unwrap_or_default(),
             names: self.list("names", host_name),
+            public_names: self.list("public_names", host_name),
             public_url: self.text("public_url", public_url).flatten(),
             proxies: self.list("proxies", |s| {
                 s.parse::<IpNet>()
@@ -277,6 +280,9 @@ impl Settings {
         };
         if config.listen.is_empty() && self.mistakes.is_empty() {
             self.mistakes.push("listen: needs at least one ADDRESS:PORT".to_owned());
+        }
+        for name in config.public_names.iter().filter(|name| !config.names.contains(name)) {
+            self.mistake("public_names", &format!("{name} is not in names"));
         }
         if self.mistakes.is_empty() { Ok(config) } else { Err(self.mistakes) }
     }

@@ -28,6 +28,14 @@ fn the_environment_wins_over_the_file() {
 }
 
 #[test]
+fn a_public_name_is_one_of_the_names() {
+    let file = "names = [\"desk.example.org\", \"Me.example.org\"]\npublic_names = ";
+    assert_eq!(with(&format!("{file}[\"me.Example.org\"]"), &[]).unwrap().public_names, ["me.example.org"]);
+    let mistakes = with(&format!("{file}[\"other.example.org\"]"), &[]).unwrap_err();
+    assert!(mistakes.len() == 1 && mistakes[0].contains("other.example.org is not in names"), "{mistakes:?}");
+}
+
+#[test]
 fn every_mistake_is_named_at_once() {
     let mistakes = with(
         "listen = [\"nowhere\"]\nmetrics_listen = \"10.0.0.1:1\"\ncolour = 3\npublic_url = \"x\"\n[limits]\nqueue_max = \"many\"\nspeed = 1\n[log]\nlevel = \"loud\"",

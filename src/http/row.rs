@@ -88,6 +88,8 @@ pub struct Row {
     pub ours: bool,
     /// Answers over plain HTTP too, where other rows redirect to https.
     pub in_clear: bool,
+    /// Answers under the names by which members come from home (`public_names`), where other rows do not exist.
+    pub from_home: bool,
     /// Works while the disk is full, though it is no `GET`: it signs in or out, or only reads.
     pub when_full: bool,
     /// See [`Row::compresses`].
@@ -135,6 +137,7 @@ impl Row {
             admins: false,
             ours: false,
             in_clear: false,
+            from_home: false,
             when_full: false,
             compressed: false,
             live: false,

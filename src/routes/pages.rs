@@ -13,32 +13,32 @@ const BRIEF: &str = "/desk/texts?kind=brief";
 /// The rows of the pages and their forms, which the API description does not show.
 #[rustfmt::skip] // One row a page or a form of it.
 pub static PAGES: &[Route] = &[
-    page    (GET,    "/",                                                   web::home),
-    page    (GET,    "/assets/{file}",                                      web::asset).in_clear().compressed(),
+    page    (GET,    "/",                                                   web::home).from_home(),
+    page    (GET,    "/assets/{file}",                                      web::asset).in_clear().compressed().from_home(),
 
     // Where mails lead
-    page    (GET,    "/confirm",                                            web::public::confirm::show_form),
-    page    (POST,   "/confirm",                                            web::public::confirm::confirm),
-    page    (POST,   "/confirm/again",                                      web::public::confirm::resend),
-    page    (GET,    "/recover",                                            web::public::recover::show_form),
-    page    (POST,   "/recover",                                            web::public::recover::send).constant_time(),
-    page    (POST,   "/recover/password",                                   web::public::recover::set).hashing().constant_time(),
-    page    (GET,    "/join",                                               web::public::join::show_form),
-    page    (POST,   "/join",                                               web::public::join::enter).hashing(),
-    page    (GET,    "/claim",                                              web::public::claim::show_form),
-    page    (POST,   "/claim",                                              web::public::claim::claim).hashing(),
-    page    (GET,    "/undo",                                               web::public::undo::show_form),
-    page    (POST,   "/undo",                                               web::public::undo::undo),
-    page    (GET,    "/sign",                                               web::public::sign::show_form),
-    page    (POST,   "/sign",                                               web::public::sign::sign),
-    page    (POST,   "/sign/child",                                         web::public::sign_child::add),
+    page    (GET,    "/confirm",                                            web::public::confirm::show_form).from_home(),
+    page    (POST,   "/confirm",                                            web::public::confirm::confirm).from_home(),
+    page    (POST,   "/confirm/again",                                      web::public::confirm::resend).from_home(),
+    page    (GET,    "/recover",                                            web::public::recover::show_form).from_home(),
+    page    (POST,   "/recover",                                            web::public::recover::send).constant_time().from_home(),
+    page    (POST,   "/recover/password",                                   web::public::recover::set).hashing().constant_time().from_home(),
+    page    (GET,    "/join",                                               web::public::join::show_form).from_home(),
+    page    (POST,   "/join",                                               web::public::join::enter).hashing().from_home(),
+    page    (GET,    "/claim",                                              web::public::claim::show_form).from_home(),
+    page    (POST,   "/claim",                                              web::public::claim::claim).hashing().from_home(),
+    page    (GET,    "/undo",                                               web::public::undo::show_form).from_home(),
+    page    (POST,   "/undo",                                               web::public::undo::undo).from_home(),
+    page    (GET,    "/sign",                                               web::public::sign::show_form).from_home(),
+    page    (POST,   "/sign",                                               web::public::sign::sign).from_home(),
+    page    (POST,   "/sign/child",                                         web::public::sign_child::add).from_home(),
 
     // A member's own pages
-    page    (GET,    "/me/sign-in",                                         member::sign_in::show_or_pass),
-    page    (POST,   "/me/sign-in",                                         member::sign_in::with_password).hashing(),
-    page    (POST,   "/me/sign-in/passkey",                                 member::sign_in::with_passkey),
-    page    (GET,    "/me/sign-in/code",                                    member::second_step::show_form),
-    page    (POST,   "/me/sign-in/code",                                    member::second_step::verify),
+    page    (GET,    "/me/sign-in",                                         member::sign_in::show_or_pass).from_home(),
+    page    (POST,   "/me/sign-in",                                         member::sign_in::with_password).hashing().from_home(),
+    page    (POST,   "/me/sign-in/passkey",                                 member::sign_in::with_passkey).from_home(),
+    page    (GET,    "/me/sign-in/code",                                    member::second_step::show_form).from_home(),
+    page    (POST,   "/me/sign-in/code",                                    member::second_step::verify).from_home(),
     own     (POST,   "/me/sign-out",                                        member::sign_in::end),
     own     (GET,    "/me",                                                 member::home::show_page),
     own     (POST,   "/me/waiver",                                          member::home::sign_waiver),
@@ -336,5 +336,6 @@ fn lead_to_form(form: &Route) -> Option<Route> {
     }
     let mut above = successors(Some(form.path), |path| path.rsplit_once('/').map(|(above, _)| above));
     let form_page = form.form_page.or_else(|| above.find(|path| is_page(path)))?;
-    Some(page(GET, form.path, web::to_form_page).on(form_page))
+    let row = page(GET, form.path, web::to_form_page).on(form_page);
+    Some(if form.from_home { row.from_home() } else { row })
 }

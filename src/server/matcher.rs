@@ -2,6 +2,7 @@
 //! match the same request.
 
 use crate::http::call::decode;
+use crate::http::row::Row;
 use crate::routes::{Route, TABLE};
 use http::Method;
 use std::sync::LazyLock;
@@ -37,20 +38,21 @@ fn parts(route: &Route) -> Vec<Part> {
     segments.map(|segment| if segment.starts_with('{') { Part::Param } else { Part::Fixed(segment) }).collect()
 }
 
-/// Finds the row of a request. A trailing slash is optional, and `HEAD` matches `GET`.
-pub(crate) fn find(method: &Method, path: &str) -> Match {
+/// Finds the row of a request among those that `exists` takes. A trailing slash is optional, and `HEAD` matches `GET`.
+pub(crate) fn find(method: &Method, path: &str, exists: impl Fn(&Row) -> bool) -> Match {
     let method = if *method == Method::HEAD { &Method::GET } else { method };
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
     let segments: Vec<&str> = if path.is_empty() { Vec::new() } else { path.split('/').collect() };
     let same_length = PATTERNS.get(segments.len()).map_or(&[][..], Vec::as_slice);
-    let found = same_length.iter().find(|pattern| TABLE[pattern.index].method == *method && fits(pattern, &segments));
+    let fitting = same_length.iter().filter(|pattern| fits(pattern, &segments) && exists(&TABLE[pattern.index]));
+    let found = fitting.clone().find(|pattern| TABLE[pattern.index].method == *method);
     if let Some(Pattern { index, parts }) = found {
         let named = parts.iter().zip(&segments).filter(|(part, _)| matches!(part, Part::Param));
         return Match::Found(*index, named.map(|(_, segment)| decode(segment)).collect());
     }
     let mut allowed: Vec<&'static str> = Vec::new();
-    for pattern in same_length.iter().filter(|pattern| fits(pattern, &segments)) {
+    for pattern in fitting {
         let method = &TABLE[pattern.index].method;
         allowed.push(method.as_str());
         if *method == Method::GET {
@@ -73,7 +75,7 @@ mod tests {
     use super::*;
 
     fn found(method: Method, path: &str) -> Option<(&'static str, Vec<String>)> {
-        match find(&method, path) {
+        match find(&method, path, |_| true) {
             Match::Found(index, params) => Some((TABLE[index].path, params)),
             _ => None,
         }
@@ -99,7 +101,7 @@ mod tests {
     #[test]
     fn head_matches_get_and_a_wrong_method_names_the_allowed_ones() {
         assert!(found(Method::HEAD, "/healthz").is_some());
-        match find(&Method::PATCH, "/api/external/partner-metrics/op") {
+        match find(&Method::PATCH, "/api/external/partner-metrics/op", |_| true) {
             Match::WrongMethod(allow) => assert_eq!(allow, "GET, HEAD, POST, PUT"),
             _ => panic!("the path is known"),
         }

@@ -50,6 +50,8 @@ pub(crate) struct Frame {
     /// Where the page answers a form: its own address, from which parts that refresh themselves are read; on an error
     /// page, the address of the page with the form. Empty where the page answers a GET.
     pub(crate) address: String,
+    /// Whether the page is read under a name by which the desk is not reached.
+    pub from_home: bool,
     /// Message about the action that was just done.
     pub done: Option<String>,
 }
@@ -82,6 +84,7 @@ impl Frame {
             admin: false,
             here: String::new(),
             address: String::new(),
+            from_home: false,
             done: None,
         }
     }
@@ -106,7 +109,8 @@ impl Frame {
 
     /// For a page before sign-in.
     pub(crate) fn outside(site: &Site, call: &Call) -> Result<Frame, Failure> {
-        Ok(Frame { site_name: site.name()?, ..Frame::bare(call.language()) })
+        let from_home = call.host().is_some_and(|host| site.config.public_names.contains(&host));
+        Ok(Frame { site_name: site.name()?, from_home, ..Frame::bare(call.language()) })
     }
 
     /// For a page of the desk, in the part with this path.

@@ -64,9 +64,14 @@ pub(crate) const CODE_CHARS_MAX: usize = 40;
 /// Renders a failure as a page; the last argument is the request ID.
 pub(crate) type Refusal = fn(&Failure, Frame, &str) -> Reply;
 
+/// Whether a path is `part` or below it.
+fn is_below(path: &str, part: &str) -> bool {
+    path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// The function that renders a failure for a path of the pages, whether or not a route matched; `None` for other paths.
 pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
-    let below = |part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let below = |part: &str| is_below(path, part);
     match path {
         _ if below("/kiosk") => Some(kiosk::refusal),
         _ if below("/join")
@@ -86,11 +91,12 @@ pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
 }
 
 /// The function that renders a failure for this request: on the paths of the pages always, elsewhere outside the API for
-/// browsers only.
-pub(crate) fn refusal_for(method: &Method, path: &str, headers: &HeaderMap) -> Option<Refusal> {
-    let in_api = path.strip_prefix("/api").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+/// browsers only. To somebody who comes from home the desk and the kiosks do not exist.
+pub(crate) fn refusal_for(method: &Method, path: &str, headers: &HeaderMap, from_home: bool) -> Option<Refusal> {
+    let in_api = is_below(path, "/api");
     let is_browser = || matches!(*method, Method::GET | Method::HEAD) && prefers_page(headers);
-    refusal_of(path).or_else(|| (!in_api && is_browser()).then_some(public::refusal as Refusal))
+    let page = refusal_of(path).or_else(|| (!in_api && is_browser()).then_some(public::refusal as Refusal))?;
+    Some(if from_home && !is_below(path, own::HOME) { public::refusal } else { page })
 }
 
 #[derive(Template)]

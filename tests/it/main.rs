@@ -20,6 +20,7 @@ mod desk;
 mod erasure;
 mod everywhere;
 mod exposure;
+mod from_home;
 mod harness;
 mod idempotency;
 mod imports;

@@ -4,7 +4,7 @@ use super::{HttpService, Peer};
 use crate::http::call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
-use http::{HeaderMap, HeaderName, Version, header};
+use http::{HeaderMap, HeaderName, Uri, Version, header};
 use std::borrow::Cow;
 use std::net::IpAddr;
 
@@ -49,6 +49,17 @@ impl HttpService {
         let name = call::host_name(host.to_str().map_err(|_| no_host())?);
         let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
         if address || name == "localhost" || self.names.contains(&name) { Ok(()) } else { Err(Failure::unknown_host()) }
+    }
+
+    /// Whether the caller comes by a name that the internet knows, whatever is asked for.
+    pub(super) fn is_from_home(&self, target: &Uri, headers: &HeaderMap) -> bool {
+        if self.public_names.is_empty() {
+            return false;
+        }
+        // The host of a target outweighs the header (RFC 9112 §3.2.2).
+        let named = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let host = target.authority().map(|authority| authority.as_str()).or(named);
+        host.is_some_and(|host| self.public_names.contains(&call::host_name(host)))
     }
 
     /// The redirect to the same address over https.

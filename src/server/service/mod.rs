@@ -23,6 +23,7 @@ use crate::http::failure::Failure;
 use crate::http::gzip;
 use crate::http::reply::{self, Reply};
 use crate::http::request_id;
+use crate::http::row::Row;
 use crate::routes::TABLE;
 use crate::site::{CachedName, Site};
 use crate::stats::Stats;
@@ -85,6 +86,8 @@ pub(super) struct HttpService {
     /// The site's name, for the error page of a request that reaches no operation.
     site_name: Arc<CachedName>,
     names: Vec<String>,
+    /// Those of them under which the internet comes.
+    public_names: Vec<String>,
     proxies: Vec<IpNet>,
     origins: Origins,
     /// The https port that plain connections are redirected to.
@@ -119,6 +122,7 @@ impl HttpService {
             site: std::sync::Mutex::new(site.for_another_thread()),
             site_name: site.state(),
             names: site.config.names.clone(),
+            public_names: site.config.public_names.clone(),
             proxies: site.config.proxies.clone(),
             origins: Origins::new(&site.config.allowed_origins),
             secure_port: site.ports().https.first().copied().unwrap_or_default(),
@@ -165,7 +169,8 @@ impl HttpService {
             body_unsent: false,
         };
         let language = line.language;
-        let page = web::refusal_for(request.method(), request.uri().path(), request.headers());
+        let from_home = self.is_from_home(request.uri(), request.headers());
+        let page = web::refusal_for(request.method(), request.uri().path(), request.headers(), from_home);
         let cors = self.origins.decide(&request);
         if kind == ListenerKind::Metrics && request.uri().path() == "/metrics" {
             progress.set(ConnectionState::Processing);
@@ -277,7 +282,9 @@ impl HttpService {
     }
 
     fn find_row(&self, head: &Parts, kind: ListenerKind) -> Result<(usize, Vec<String>), Failure> {
-        match matcher::find(&head.method, &head::plain_path(head.uri.path())) {
+        let from_home = self.is_from_home(&head.uri, &head.headers);
+        let exists = |row: &Row| row.from_home || !from_home;
+        match matcher::find(&head.method, &head::plain_path(head.uri.path()), exists) {
             Match::Found(row, _) if kind == ListenerKind::Metrics && !TABLE[row].is_health() => {
                 Err(Failure::unknown_path())
             }

@@ -36,6 +36,21 @@ fn check_prints_every_setting_with_its_origin() {
 }
 
 #[test]
+fn check_says_what_is_open_from_home() {
+    let desk = Desk::empty();
+    let file = "names = [\"desk.example.org\", \"me.example.org\"]\npublic_names = [\"me.example.org\"]\n";
+    std::fs::write(desk.path().join("tunneldesk.toml"), file).unwrap();
+    let out = check(&desk, &[], &[]).done();
+    assert!(out.contains("Open under me.example.org, and nothing else:"), "{out}");
+    assert!(out.contains("\n  /me/card (GET)") && out.contains("\n  /api/payment-webhook (POST)"), "{out}");
+    assert!(!out.contains("  /desk") && !out.contains("  /kiosk"), "{out}");
+    let all: serde_json::Value = serde_json::from_str(&check(&desk, &[], &["--json"]).done()).unwrap();
+    assert_eq!(all["from_home"]["names"], "me.example.org");
+    assert_eq!(all["from_home"]["paths"]["/confirm"], "GET POST");
+    assert!(!check(&Desk::empty(), &[], &[]).done().contains("Open under"), "off by default");
+}
+
+#[test]
 fn check_warns_of_settings_that_cannot_work_and_says_what_to_do() {
     let desk = Desk::empty();
     let file = "names = [\"desk.example.org\"]\npublic_url = \"https://tunnel.example.org\"\n[replica]\nwait = true\n";
