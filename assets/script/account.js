@@ -1,4 +1,4 @@
-// The clerk's account: adds a passkey.
+// Adds a passkey to an account, on the page of its owner.
 'use strict';
 const register = document.getElementById('register');
 if (register && window.PublicKeyCredential?.parseCreationOptionsFromJSON) {
@@ -8,10 +8,13 @@ if (register && window.PublicKeyCredential?.parseCreationOptionsFromJSON) {
         let refused;
         try {
             const body = new URLSearchParams({ name: register.elements.name.value });
-            const reply = await fetch('/desk/account/passkeys/question', { method: 'POST', body });
+            const reply = await fetch(register.dataset.question, { method: 'POST', body });
             // The session has ended: the form leads to the sign-in.
             if (reply.redirected) return register.submit();
-            if (!reply.ok) refused = new DOMParser().parseFromString(await reply.text(), 'text/html').querySelector('[data-said]')?.dataset.said;
+            if (!reply.ok) {
+                const page = new DOMParser().parseFromString(await reply.text(), 'text/html');
+                refused = page.querySelector('[data-said]')?.dataset.said ?? page.querySelector('.verdict')?.textContent;
+            }
             const asked = await reply.json();
             const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(asked.publicKey);
             register.elements.credential.value = JSON.stringify((await navigator.credentials.create({ publicKey })).toJSON());

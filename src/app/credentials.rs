@@ -13,7 +13,9 @@ use crate::http::failure::Failure;
 use crate::keys::{hex, random};
 use crate::store::tables::members::Account;
 use crate::store::tables::sessions::TokenHash;
-use crate::store::tables::{members, passkeys, pins, second_factors, sessions, signing_links, social_links};
+use crate::store::tables::{
+    members, passkeys, pins, second_factors, security_answers, sessions, signing_links, social_links,
+};
 use serde_json::json;
 
 const PINS: u64 = 1_000_000;
@@ -144,6 +146,25 @@ pub(crate) fn reset_password(
     sessions::end_credentials(cx.tx, member_id, None)?;
     let by_owner = cx.member_id() == Some(member_id);
     notify(cx, subject, if by_owner { Event::Recovered } else { Event::PasswordChanged })
+}
+
+/// Sets the owner's answer to a security question; its hash is made before the transaction. Audited.
+pub(crate) fn set_answer(
+    cx: &Change,
+    subject: &SubjectAccount,
+    question: i64,
+    answer_hash: &str,
+) -> Result<(), Failure> {
+    security_answers::set(cx.tx, subject.member_id, question, answer_hash)?;
+    cx.record("member.security_answers", &Subject::Member(subject.member_id), &Detail::none())
+}
+
+/// Removes the owner's answer to a security question, which is asked no more. Audited, if there was one.
+pub(crate) fn remove_answer(cx: &Change, subject: &SubjectAccount, question: i64) -> Result<(), Failure> {
+    match security_answers::delete(cx.tx, subject.member_id, question)? {
+        0 => Ok(()),
+        _ => cx.record("member.security_answers", &Subject::Member(subject.member_id), &Detail::none()),
+    }
 }
 
 /// After a reset by the desk no earlier PIN changes a booking any more. An owner who renews a credential leaves the partners

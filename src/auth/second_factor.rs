@@ -100,6 +100,11 @@ pub(crate) fn requirement(
     }))
 }
 
+/// Whether the account has a second factor that is on.
+pub(crate) fn is_on(tx: &Write, member_id: i64) -> Result<bool, Failure> {
+    Ok(second_factors::find(tx, member_id, tx.now())?.kind.is_some())
+}
+
 /// Desk and admin accounts open other people's data. The demo has no real people.
 pub(crate) fn is_required(site: &Site, account: &Account) -> bool {
     account.role.is_staff() && !site.config.demo

@@ -27,6 +27,7 @@ struct File {
 const FILES: [File; 16] = [
     File { name: "page.css", kind: "text/css; charset=utf-8", text: PAGE },
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
+    File { name: "page.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/page.js") },
     File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
     File {
         name: "account.js",
@@ -55,7 +56,6 @@ const FILES: [File; 16] = [
     File { name: "join.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/join.js") },
     File { name: "sign.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/sign.js") },
     File { name: "me.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/me.css") },
-    File { name: "me.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/me.js") },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
 

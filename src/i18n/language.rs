@@ -220,7 +220,7 @@ mod tests {
     }
 
     /// Prefixes of keys in other parts whose texts a kiosk shows, or members read elsewhere.
-    const SAID_AT_KIOSKS: [&str; 104] = [
+    const SAID_AT_KIOSKS: [&str; 110] = [
         "certificate.",
         "printout.",
         "till.receipt",
@@ -313,6 +313,12 @@ mod tests {
         "me.",
         "sign_in.wrong",
         "sign_in.banned",
+        "question.",
+        "factor.none_waits",
+        "nothing_confirmed",
+        "second_factor_required",
+        "second_factor_off",
+        "passkeys_full",
         "factor.totp_due",
         "factor.unreachable",
         "factor.passcodes_used_up",

@@ -4,6 +4,7 @@
 mod badge;
 mod certified;
 pub(crate) mod desk;
+mod factor;
 mod flights_today;
 mod form;
 mod form_state;

@@ -1,7 +1,6 @@
 //! A new proof of identity within a session, before a change of credentials.
 
-use crate::app::{self, Change, credentials};
-use crate::auth::second_factor::{self, Proof};
+use crate::app::{self, Change, credentials, second_factors};
 use crate::auth::{Member, sign_in};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -10,7 +9,7 @@ use crate::http::field_types::{Code, Secret};
 use crate::http::reply::{self, Done};
 use crate::i18n::language::{Text, TextKey};
 use crate::site::Site;
-use crate::store::tables::{members, second_factors};
+use crate::store::tables::second_factors as factors;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -46,7 +45,7 @@ pub(crate) fn prove(site: &Site, call: &Call, member: &Member) -> Answer {
     let Reauthentication { password, code } = body.finish()?;
     let outcome = app::once(site, call, || match password {
         Some(password) => by_password(site, call, member, &password),
-        None => app::change_once(site, call, member, |cx| by_code(site, call, cx, member, &code.unwrap_or_default())),
+        None => app::change_once(site, call, member, |cx| by_code(call, cx, member, &code.unwrap_or_default())),
     })?;
     match outcome {
         Outcome::Proven => Ok(reply::done(call.say("done.reauthenticated"))),
@@ -70,20 +69,16 @@ fn by_password(site: &Site, call: &Call, member: &Member, password: &str) -> Res
     })
 }
 
-fn by_code(site: &Site, call: &Call, cx: &Change, member: &Member, code: &str) -> Result<Outcome, Failure> {
-    let tx = cx.tx;
-    let account = members::find_account_by_id(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
-    if second_factors::find(tx, account.member_id, tx.now())?.kind.is_none() {
+fn by_code(call: &Call, cx: &Change, member: &Member, code: &str) -> Result<Outcome, Failure> {
+    let account = cx.own()?;
+    if factors::find(cx.tx, account.member_id, cx.now())?.kind.is_none() {
         return Err(Failure::second_factor_off());
     }
-    sign_in::check_not_delayed(site, call, tx, &account)?;
-    let prove = || second_factor::prove(site, call, tx, &account, code);
-    match sign_in::check_code(site, call, tx, &account, prove)? {
-        Proof::Right(_) => {
+    match second_factors::check_code(cx, call, &account, Some(code))? {
+        Ok(()) => {
             credentials::set_proven(cx, member.session())?;
             Ok(Outcome::Proven)
         }
-        Proof::Wrong | Proof::Delayed(_) => Ok(Outcome::Refused("field.wrong_code".into())),
-        Proof::Unusable(why) => Ok(Outcome::Refused(why.into())),
+        Err(problem) => Ok(Outcome::Refused(problem.key("field.code_of_factor", "field.wrong_code").into())),
     }
 }

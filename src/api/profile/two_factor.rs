@@ -1,9 +1,10 @@
 //! The second factor from inside a session.
 
 use crate::api::auth::totp::RecoveryCodes;
-use crate::app::{self, Change, SubjectAccount, credentials};
-use crate::auth::second_factor::{self, Proof, RequiredCode, Requirement};
-use crate::auth::{Member, sign_in};
+use crate::app::second_factors as factors;
+use crate::app::{self, Change, SubjectAccount};
+use crate::auth::Member;
+use crate::auth::second_factor::{self, RequiredCode, Requirement};
 use crate::http::Answer;
 use crate::http::answer::Sometimes;
 use crate::http::call::Call;
@@ -137,10 +138,7 @@ impl Request<'_> {
             return self.status();
         }
         self.member.check_proven(self.cx.now())?;
-        if !second_factor::takes_passcodes(self.account) {
-            return Err(Failure::second_factor_required().saying(Text::new("factor.staff_app")));
-        }
-        let codes = credentials::turn_on_passcodes(self.cx, self.account, self.member.session())?;
+        let codes = factors::turn_on_passcodes(self.cx, self.account, self.member.session())?;
         self.answer(Some(Kind::Passcode), "factor.turned_on", codes)
     }
 
@@ -148,23 +146,20 @@ impl Request<'_> {
         if self.factor.kind.is_none() {
             return self.status();
         }
-        if second_factor::is_required(self.site, self.account) {
-            return Err(Failure::second_factor_required());
+        match factors::turn_off(self.cx, self.call, self.account, self.member.session(), self.code)? {
+            Ok(()) => self.answer(None, "factor.turned_off", Vec::new()),
+            Err(problem) => refused(problem),
         }
-        self.proven(|| {
-            credentials::turn_off_second_factor(self.cx, self.account, Some(self.member.session()))?;
-            self.answer(None, "factor.turned_off", Vec::new())
-        })
     }
 
     fn recovery_codes(&self) -> Result<Outcome, Failure> {
         if self.factor.kind.is_none() {
             return Err(Failure::second_factor_off());
         }
-        self.proven(|| {
-            let codes = credentials::renew_recovery_codes(self.cx, self.account)?;
-            self.answer(self.factor.kind, "factor.new_recovery_codes", codes)
-        })
+        match factors::renew_codes(self.cx, self.call, self.account, self.code)? {
+            Ok(codes) => self.answer(self.factor.kind, "factor.new_recovery_codes", codes),
+            Err(problem) => refused(problem),
+        }
     }
 
     fn send_passcode(&self) -> Result<Outcome, Failure> {
@@ -179,18 +174,6 @@ impl Request<'_> {
         }
     }
 
-    /// Runs the effect if `code` proves the factor that is on.
-    fn proven(&self, effect: impl FnOnce() -> Result<Outcome, Failure>) -> Result<Outcome, Failure> {
-        let code = self.code.ok_or_else(|| Failure::field("code", Text::new("field.code_of_factor")))?;
-        sign_in::check_not_delayed(self.site, self.call, self.cx.tx, self.account)?;
-        let prove = || second_factor::prove(self.site, self.call, self.cx.tx, self.account, code);
-        match sign_in::check_code(self.site, self.call, self.cx.tx, self.account, prove)? {
-            Proof::Right(_) => effect(),
-            Proof::Wrong | Proof::Delayed(_) => Ok(Outcome::Refused("field.wrong_code".into())),
-            Proof::Unusable(why) => Ok(Outcome::Refused(why.into())),
-        }
-    }
-
     fn answer(
         &self,
         kind: Option<Kind>,
@@ -202,5 +185,14 @@ impl Request<'_> {
         }
         let recovery_codes_left = second_factors::count_recovery_codes(self.cx.tx, self.account.member_id)?;
         Ok(Outcome::Stands { kind, message: message.into(), recovery_codes_left, recovery_codes })
+    }
+}
+
+/// A code that did not prove, as an outcome; 422 where none was sent.
+fn refused(problem: factors::Problem) -> Result<Outcome, Failure> {
+    const MISSING: &str = "field.code_of_factor";
+    match problem {
+        factors::Problem::Missing => Err(Failure::field("code", Text::new(MISSING))),
+        _ => Ok(Outcome::Refused(problem.key(MISSING, "field.wrong_code").into())),
     }
 }

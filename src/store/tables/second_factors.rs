@@ -33,6 +33,13 @@ named! {
     }
 }
 
+impl Kind {
+    /// Whether its codes are sent.
+    pub(crate) fn is_sent(self) -> bool {
+        self == Kind::Passcode
+    }
+}
+
 row! {
     /// A member's second factor, and the secret that is being set up.
     #[derive(Debug, Default)]

@@ -23,6 +23,12 @@ pub fn set(tx: &Write, member_id: i64, question: i64, answer_hash: &str) -> Resu
     insert!(tx.run, "INSERT INTO security_answers" { member_id, question, answer_hash } "ON CONFLICT (member_id, question) DO UPDATE SET answer_hash = excluded.answer_hash")
 }
 
+/// Deletes the answer to a security question.
+pub(crate) fn delete(tx: &Write, member_id: i64, question: i64) -> Result<usize> {
+    let sql = sql!("DELETE FROM security_answers WHERE member_id = ?1 AND question = ?2");
+    tx.run(sql, (member_id, question))
+}
+
 /// Replaces the hash of an answer by one with new parameters.
 pub(crate) fn renew(tx: &Write, member_id: i64, question: i64, answer_hash: &str) -> Result<usize> {
     let bound = tx.bound(ANSWER, &[member_id.into(), question.into()], answer_hash);

@@ -10,41 +10,41 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
+use crate::web::factor::{CodeCard, CodeWords};
 use crate::web::{CODE_CHARS_MAX, Form, Frame, read_form, show};
-use askama::Template;
 use http::StatusCode;
 
 /// Where an expired sign-in challenge leads: to a new sign-in.
 pub(crate) const SIGN_IN_AGAIN: &str = "/desk/sign-in?ended=1";
 
-#[derive(Template)]
-#[template(path = "desk/second_factor.html", config = "assets/templates/askama.toml")]
-struct Page {
-    frame: Frame,
-    /// Who signs in: in another tab, another sign-in may have begun.
-    username: String,
-    prompt: String,
-    by: String,
-    to: String,
-    problem: Option<String>,
+const WORDS: CodeWords = CodeWords {
+    title: "desk.code",
+    code: "desk.code_label",
+    go_on: "desk.go_in",
+    other: "desk.other_account",
+    action: "/desk/sign-in/code",
+    back: "/desk/sign-in",
+};
+
+fn card(site: &Site, call: &Call, sent: Sent, problem: Option<&'static str>) -> Result<CodeCard, Failure> {
+    let key = match sent.by.as_str() {
+        "none" => "factor.unreachable",
+        _ if site.clock.is_suspect() => "factor.clock_suspect",
+        _ => "desk.code_by_app",
+    };
+    let frame = Frame::outside(site, call)?;
+    Ok(CodeCard {
+        prompt: frame.say(key),
+        problem: problem.map(|key| frame.say(key)),
+        frame,
+        words: &WORDS,
+        username: sent.username,
+        sent: [("by", sent.by), ("to", safe_target(&sent.to))],
+    })
 }
 
-impl Page {
-    fn new(site: &Site, call: &Call, username: String, by: String, to: String) -> Result<Page, Failure> {
-        let key = match by.as_str() {
-            "none" => "factor.unreachable",
-            _ if site.clock.is_suspect() => "factor.clock_suspect",
-            _ => "desk.code_by_app",
-        };
-        let frame = Frame::outside(site, call)?;
-        Ok(Page { prompt: frame.say(key), frame, username, by, to: safe_target(&to), problem: None })
-    }
-
-    fn refused(site: &Site, call: &Call, sent: Sent, key: &'static str) -> Answer {
-        let mut page = Page::new(site, call, sent.username, sent.by, sent.to)?;
-        page.problem = Some(call.say(key));
-        Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &page))
-    }
+fn refused(site: &Site, call: &Call, sent: Sent, key: &'static str) -> Answer {
+    Ok(show(StatusCode::UNPROCESSABLE_ENTITY, call.language(), &card(site, call, sent, Some(key))?))
 }
 
 /// `GET /desk/sign-in/code`: the form; `by` is the source of the code.
@@ -56,8 +56,8 @@ pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     };
     let Some(account) = account else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
     let (by, to) = Form(call.query()).read(|query| (query.line("by", 20), query.line("to", 200)))?;
-    let page = Page::new(site, call, account.username, by, to)?;
-    Ok(show(StatusCode::OK, call.language(), &page))
+    let sent = Sent { username: account.username, by, to };
+    Ok(show(StatusCode::OK, call.language(), &card(site, call, sent, None)?))
 }
 
 /// `POST /desk/sign-in/code`: judges a code. The challenge allows a few attempts.
@@ -68,7 +68,7 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     })?;
     let Some(token) = clerk::CHALLENGE.value(site, call) else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
     if code.is_empty() {
-        return Page::refused(site, call, sent, "desk.code_missing");
+        return refused(site, call, sent, "desk.code_missing");
     }
     let outcome = app::change_by_stranger(site, call, |cx| {
         let Some(account) =
@@ -93,7 +93,7 @@ pub(crate) fn verify(site: &Site, call: &Call) -> Answer {
     match outcome {
         Outcome::Ended => Ok(reply::see_other(SIGN_IN_AGAIN)),
         Outcome::Right(entry, username) => answer(site, call, entry, &username, &sent.to),
-        Outcome::Wrong(key) => Page::refused(site, call, sent, key),
+        Outcome::Wrong(key) => refused(site, call, sent, key),
     }
 }
 

@@ -7,8 +7,6 @@ use crate::auth::challenge::{self, Intent};
 use crate::auth::clerk;
 use crate::auth::second_factor::{self, Proof};
 use crate::auth::sign_in::{self, OpenedSession};
-use crate::documents::qr;
-use crate::domain::{totp, when};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -17,44 +15,39 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::members::Account;
 use crate::store::tables::second_factors;
-use crate::web::{CODE_CHARS_MAX, Frame, form_status, read_form, show};
-use askama::Template;
+use crate::web::factor::{RecoveryCodesCard, RecoveryWords, SecretCard, SecretWords};
+use crate::web::{CODE_CHARS_MAX, read_form, show};
 use http::StatusCode;
 
-#[derive(Template)]
-#[template(path = "desk/totp_setup.html", config = "assets/templates/askama.toml")]
-struct Page {
-    frame: Frame,
-    /// SVG.
-    qr: String,
-    /// Base32, in groups.
-    secret: String,
-    problem: Option<String>,
-    /// Whether the clerk is signed in.
-    in_account: bool,
-}
-
-#[derive(Template)]
-#[template(path = "desk/recovery_codes.html", config = "assets/templates/askama.toml")]
-pub(super) struct RecoveryCodesPage {
-    frame: Frame,
-    username: String,
-    made_on: String,
-    codes: Vec<String>,
-}
-
-impl RecoveryCodesPage {
-    /// The page that shows recovery codes once, to be printed, with site, username and date.
-    pub(super) fn new(
-        site: &Site,
-        call: &Call,
-        username: String,
-        codes: Vec<String>,
-    ) -> Result<RecoveryCodesPage, Failure> {
-        let made_on = when::day(call.language(), &site.time_zone()?, site.now());
-        Ok(RecoveryCodesPage { frame: Frame::outside(site, call)?, username, made_on, codes })
-    }
-}
+const WORDS: SecretWords = SecretWords {
+    title: "desk.setup",
+    why: "desk.setup_why",
+    picture: "desk.setup_picture",
+    secret: "desk.setup_secret",
+    code: "desk.setup_code",
+    turn_on: "desk.setup_turn_on",
+    action: "/desk/sign-in/setup",
+    back: ("/desk/sign-in", "desk.other_account"),
+};
+/// For a clerk who is signed in.
+pub(super) const ACCOUNT_WORDS: SecretWords = SecretWords {
+    turn_on: "account.app_turn_on",
+    action: "/desk/account/authenticator/confirm",
+    back: ("/desk/account", "card.cancel"),
+    ..WORDS
+};
+pub(super) const RECOVERY_WORDS: RecoveryWords = RecoveryWords {
+    title: "desk.recovery",
+    username: "newcomer.username",
+    made: "desk.recovery_made",
+    why: "desk.recovery_why",
+    used: "desk.recovery_used",
+    print: "account.print",
+    copy: "account.copy",
+    copied: "account.copied",
+    kept: "desk.recovery_kept",
+    onward: "/desk",
+};
 
 /// `GET /desk/sign-in/setup`: the pending secret, as a QR code and as text.
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
@@ -76,8 +69,8 @@ pub(crate) fn confirm(site: &Site, call: &Call) -> Answer {
     let set_up = app::change_by_stranger(site, call, |cx| set_up(cx, call, token, &code))?;
     match set_up {
         SetUp::Done(opened, username, codes) => {
-            let page = show(StatusCode::OK, call.language(), &RecoveryCodesPage::new(site, call, username, codes)?);
-            with_session(site, call, page, &opened)
+            let card = RecoveryCodesCard::new(site, call, &RECOVERY_WORDS, username, codes)?;
+            with_session(site, call, show(StatusCode::OK, call.language(), &card), &opened)
         }
         SetUp::Refused(account, key) => page(site, call, StatusCode::UNPROCESSABLE_ENTITY, &account, Some(key)),
         SetUp::Ended => Ok(reply::see_other(SIGN_IN_AGAIN)),
@@ -125,34 +118,6 @@ fn page(site: &Site, call: &Call, status: StatusCode, account: &Account, problem
         false => second_factor::find_pending(site, tx, account.member_id),
     })?;
     let Some(secret) = found else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
-    let page = secret_page(site, call, &account.username, &secret, problem)?;
-    Ok(show(status, call.language(), &page))
-}
-
-/// The page with a secret for the app of a clerk who is signed in.
-pub(super) fn show_in_account(
-    site: &Site,
-    call: &Call,
-    username: &str,
-    secret: &[u8],
-    problem: Option<&'static str>,
-) -> Answer {
-    let page = Page { in_account: true, ..secret_page(site, call, username, secret, problem)? };
-    Ok(show(form_status(problem.is_some()), call.language(), &page))
-}
-
-fn secret_page(
-    site: &Site,
-    call: &Call,
-    username: &str,
-    secret: &[u8],
-    problem: Option<&'static str>,
-) -> Result<Page, Failure> {
-    let frame = Frame::outside(site, call)?;
-    let made = totp::setup(secret, &frame.site_name, username);
-    let qr = qr::svg(&made.otpauth_url)
-        .ok_or_else(|| Failure::broken().because("the authenticator's URL is too long for a QR code"))?;
-    let groups: Vec<String> =
-        made.secret.as_bytes().chunks(4).map(|g| String::from_utf8_lossy(g).into_owned()).collect();
-    Ok(Page { problem: problem.map(|key| frame.say(key)), frame, qr, secret: groups.join(" "), in_account: false })
+    let card = SecretCard::new(site, call, &WORDS, &account.username, &secret, problem)?;
+    Ok(show(status, call.language(), &card))
 }

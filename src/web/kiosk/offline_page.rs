@@ -25,7 +25,8 @@ pub(crate) fn show_page(site: &Site, call: &Call) -> Answer {
 
 /// `GET /kiosk/worker.js`: the service worker. Its text changes whenever an asset of the offline page changes.
 pub(crate) fn worker(_: &Site, _: &Call) -> Answer {
-    let version: String = ["kiosk.js", "desk.js", "page.css", "desk.css", "kiosk.css"].map(assets::path).concat();
+    let version: String =
+        ["kiosk.js", "page.js", "desk.js", "page.css", "desk.css", "kiosk.css"].map(assets::path).concat();
     let script = format!("const VERSION = '{version}';\n{WORKER}");
     let reply = reply::bytes("text/javascript; charset=utf-8", script);
     let policy = HeaderValue::from_static("default-src 'none'; connect-src 'self'");

@@ -16,6 +16,7 @@ pub(crate) mod payments;
 pub(crate) mod photo;
 pub(crate) mod profile;
 pub(crate) mod second_step;
+pub(crate) mod security;
 pub(crate) mod sign_in;
 pub(crate) mod sign_off;
 pub(crate) mod signing;

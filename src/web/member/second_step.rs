@@ -7,8 +7,8 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
 use crate::site::Site;
+use crate::web::factor::{CodeCard, CodeWords};
 use crate::web::{CODE_CHARS_MAX, Form, Frame, form_status, read_form, show, target_below};
-use askama::Template;
 
 /// Where a step that has ended leads: to a new sign-in.
 const SIGN_IN_AGAIN: &str = "/me/sign-in?ended=1";
@@ -16,16 +16,14 @@ const SIGN_IN_AGAIN: &str = "/me/sign-in?ended=1";
 const ASKS: [&str; 5] =
     ["factor.totp_due", "passcode.sent", "factor.passcodes_used_up", "factor.unreachable", "factor.clock_suspect"];
 
-#[derive(Template)]
-#[template(path = "member/second_step.html", config = "assets/templates/askama.toml")]
-struct Page {
-    frame: Frame,
-    /// Who signs in: in another tab, another sign-in may have begun.
-    username: String,
-    prompt: String,
-    sent: Sent,
-    problem: Option<String>,
-}
+const WORDS: CodeWords = CodeWords {
+    title: "me.code_title",
+    code: "me.code",
+    go_on: "me.go_on",
+    other: "me.other_account",
+    action: "/me/sign-in/code",
+    back: "/me/sign-in",
+};
 
 /// What the form carries beside the code.
 struct Sent {
@@ -51,8 +49,15 @@ fn page(site: &Site, call: &Call, sent: Sent, problem: Option<String>) -> Answer
     let Some(account) = account else { return Ok(reply::see_other(SIGN_IN_AGAIN)) };
     let prompt = call.say(ASKS.into_iter().find(|key| *key == sent.asks).unwrap_or(ASKS[0]));
     let status = form_status(problem.is_some());
-    let page = Page { frame: Frame::outside(site, call)?, username: account.username, prompt, sent, problem };
-    Ok(show(status, call.language(), &page))
+    let card = CodeCard {
+        frame: Frame::outside(site, call)?,
+        words: &WORDS,
+        username: account.username,
+        prompt,
+        sent: [("asks", sent.asks), ("to", sent.to)],
+        problem,
+    };
+    Ok(show(status, call.language(), &card))
 }
 
 /// `POST /me/sign-in/code`: judges a code.

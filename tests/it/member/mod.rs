@@ -6,6 +6,7 @@ mod home;
 mod logbook;
 mod pages;
 mod reach;
+mod security;
 mod sign_in;
 mod signing;
 

@@ -50,6 +50,9 @@ fn every_own_page_is_accessible_and_small() {
         page("own-profile", "/me/account/profile", "Name that others see"),
         page("own-photo", "/me/account/photo", "My photo"),
         page("own-email", "/me/account/email", "Send a code"),
+        page("own-security", "/me/account/security", "Set up an authenticator app"),
+        page("own-prove", "/me/account/prove", "Confirm that it is you"),
+        page("own-questions", "/me/account/questions", "Answer a question"),
         page("own-refusal", "/me/nothing", "Something went wrong"),
     ] {
         pages::look(&site, &browser, &shown);

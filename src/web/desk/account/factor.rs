@@ -1,21 +1,26 @@
 //! The clerk's authenticator app: the first one, or one on another phone in place of the old.
 
 use super::refuse;
-use crate::app::{self, Change, SubjectAccount};
-use crate::auth::second_factor::{self, Proof};
-use crate::auth::{Clerk, sign_in};
+use crate::app::{self, second_factors};
+use crate::auth::{Clerk, second_factor};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::site::Site;
-use crate::store::tables::{members, second_factors};
-use crate::web::desk::totp_setup::{self, RecoveryCodesPage};
-use crate::web::{CODE_CHARS_MAX, read_form, show};
+use crate::store::tables::members;
+use crate::web::desk::totp_setup::{ACCOUNT_WORDS, RECOVERY_WORDS};
+use crate::web::factor::{RecoveryCodesCard, SecretCard};
+use crate::web::{CODE_CHARS_MAX, form_status, read_form, show};
 use http::StatusCode;
 
 /// The part of the page that a problem belongs to.
 pub(super) const PART: &str = "codes";
+
+/// The key of the text of a problem with a code.
+pub(super) fn key(problem: second_factors::Problem) -> &'static str {
+    problem.key("desk.code_missing", "desk.code_wrong")
+}
 
 /// `POST /desk/account/authenticator`: a new secret for the app. Where a factor is on, a code of it or a recovery code is
 /// needed, and the factor stays on until the first code of the new app.
@@ -23,21 +28,11 @@ pub(crate) fn begin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_proven(site.now())?;
     let code = read_form(call, |form| form.optional("code", fields::line(CODE_CHARS_MAX)))?;
     let begun = app::change(site, clerk, call.language(), |cx| {
-        let account = cx.own()?;
-        if second_factors::find(cx.tx, account.member_id, cx.now())?.kind.is_some() {
-            let Some(code) = &code else { return Ok(Err("desk.code_missing")) };
-            sign_in::check_not_delayed(site, call, cx.tx, &account)?;
-            let prove = || second_factor::prove(site, call, cx.tx, &account, code);
-            if let Some(key) = problem(&sign_in::check_code(site, call, cx.tx, &account, prove)?) {
-                return Ok(Err(key));
-            }
-        }
-        second_factor::begin_setup(site, cx.tx, account.member_id, &second_factor::new_secret())?;
-        Ok(Ok(()))
+        second_factors::begin_app(cx, call, &cx.own()?, code.as_deref())
     })?;
     match begun {
         Ok(()) => page(site, call, clerk, None),
-        Err(key) => refuse(site, call, clerk, PART, call.say(key)),
+        Err(problem) => refuse(site, call, clerk, PART, call.say(key(problem))),
     }
 }
 
@@ -46,40 +41,22 @@ pub(crate) fn begin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 pub(crate) fn confirm(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     clerk.check_proven(site.now())?;
     let code = read_form(call, |form| form.line("code", CODE_CHARS_MAX))?;
-    match app::change(site, clerk, call.language(), |cx| finish(cx, call, clerk, &cx.own()?, &code))? {
-        Ok((codes, username)) => {
-            Ok(show(StatusCode::OK, call.language(), &RecoveryCodesPage::new(site, call, username, codes)?))
-        }
-        Err("factor.none_waits") => refuse(site, call, clerk, PART, call.say("factor.none_waits")),
-        Err(key) => page(site, call, clerk, Some(key)),
+    let finished = app::change(site, clerk, call.language(), |cx| {
+        let account = cx.own()?;
+        let codes = second_factors::finish_app(cx, call, &account, clerk.session(), &code)?;
+        Ok(codes.map(|codes| (account.username.clone(), codes)))
+    })?;
+    match finished {
+        Ok((username, codes)) => show_codes(site, call, username, codes),
+        Err(problem @ second_factors::Problem::NoneWaits) => refuse(site, call, clerk, PART, call.say(key(problem))),
+        Err(problem) => page(site, call, clerk, Some(key(problem))),
     }
 }
 
-/// The recovery codes and the username; else the key of the problem.
-type Finished = Result<(Vec<String>, String), &'static str>;
-
-fn finish(cx: &Change, call: &Call, clerk: &Clerk, account: &SubjectAccount, code: &str) -> Result<Finished, Failure> {
-    let (site, member_id) = (cx.site, account.member_id);
-    if second_factor::find_pending(site, cx.tx, member_id)?.is_none() {
-        return Ok(Err("factor.none_waits"));
-    }
-    sign_in::check_not_delayed(site, call, cx.tx, account)?;
-    let prove = || Ok(second_factor::finish_setup(site, cx.tx, member_id, code)?.unwrap_or(Proof::Wrong));
-    if let Some(key) = problem(&sign_in::check_code(site, call, cx.tx, account, prove)?) {
-        return Ok(Err(key));
-    }
-    let session = Some(clerk.session());
-    let codes = second_factor::finish_activation(site, cx.tx, member_id, session, cx.language, cx.actor)?;
-    Ok(Ok((codes, account.username.clone())))
-}
-
-/// The key of the reason why a code does not prove.
-fn problem(proof: &Proof) -> Option<&'static str> {
-    match proof {
-        Proof::Right(_) => None,
-        Proof::Wrong | Proof::Delayed(_) => Some("desk.code_wrong"),
-        Proof::Unusable(why) => Some(why),
-    }
+/// The recovery codes, shown once.
+pub(super) fn show_codes(site: &Site, call: &Call, username: String, codes: Vec<String>) -> Answer {
+    let card = RecoveryCodesCard::new(site, call, &RECOVERY_WORDS, username, codes)?;
+    Ok(show(StatusCode::OK, call.language(), &card))
 }
 
 /// The page with the secret that waits.
@@ -89,5 +66,6 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<&'static str>) 
         Ok((second_factor::find_pending(site, tx, clerk.id())?, account))
     })?;
     let Some(secret) = secret else { return refuse(site, call, clerk, PART, call.say("factor.none_waits")) };
-    totp_setup::show_in_account(site, call, &account.username, &secret, problem)
+    let card = SecretCard::new(site, call, &ACCOUNT_WORDS, &account.username, &secret, problem)?;
+    Ok(show(form_status(problem.is_some()), call.language(), &card))
 }

@@ -2,9 +2,9 @@
 
 use super::{PATH, Problem, page};
 use crate::app;
-use crate::auth::passkey::{self as ceremony, Intent, Label, Outcome, RelyingParty};
-use crate::auth::{Clerk, limits};
-use crate::domain::passkey;
+use crate::app::own_passkeys::{self, NAME_CHARS_MAX};
+use crate::auth::Clerk;
+use crate::auth::passkey as ceremony;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -14,19 +14,12 @@ use crate::site::Site;
 use crate::web::{CREDENTIAL_CHARS_MAX, read_form};
 use serde_json::json;
 
-const NAME_CHARS_MAX: usize = 60;
-
 /// `POST /desk/account/passkeys/question`: the challenge for a new passkey, as JSON for the script of the page.
 pub(crate) fn begin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let name = read_form(call, |form| form.optional("name", fields::line(NAME_CHARS_MAX)))?;
     clerk.check_proven(site.now())?;
-    let party = RelyingParty::of(site, call)?;
-    limits::PASSKEYS.take(site, call.network())?;
-    let user_agent = call.header("user-agent").unwrap_or("");
-    let label = Label { name: name.unwrap_or_else(|| passkey::name_from(user_agent)), device_id: None };
-    let question = ceremony::start_registration(site, &party, (clerk.id(), clerk.session()), label)?;
-    app::change(site, clerk, call.language(), |cx| question.store(cx.tx))?;
-    Ok(reply::ok(&json!({ "publicKey": question.public_key })))
+    let options = own_passkeys::begin(site, call, clerk, (clerk.id(), clerk.session()), name)?;
+    Ok(reply::ok(&json!({ "publicKey": options })))
 }
 
 /// `POST /desk/account/passkeys`: registers a passkey with the browser's answer.
@@ -34,20 +27,11 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (credential, name) = read_form(call, |form| {
         (form.optional("credential", fields::lines(CREDENTIAL_CHARS_MAX)), form.line("name", NAME_CHARS_MAX))
     })?;
-    let refused = || {
-        let problem = Problem { part: "passkeys", text: call.say("account.passkey_refused"), typed: name.clone() };
-        page(site, call, clerk, Some(problem), None)
-    };
-    let Some(answer) = ceremony::check_response(site, call, &credential.unwrap_or_default(), Intent::SignIn)? else {
-        return refused();
-    };
-    // A response that signs in opens nothing here.
-    match app::change(site, clerk, call.language(), |cx| ceremony::apply(site, call, cx.tx, &answer))? {
-        Outcome::Registered(account) if account.member_id == clerk.id() => {
-            Ok(reply::see_other(&format!("{PATH}?done=passkey")))
-        }
-        _ => refused(),
+    if own_passkeys::add(site, call, clerk, clerk.id(), &credential.unwrap_or_default())? {
+        return Ok(reply::see_other(&format!("{PATH}?done=passkey")));
     }
+    let problem = Problem { part: "passkeys", text: call.say("account.passkey_refused"), typed: name };
+    page(site, call, clerk, Some(problem), None)
 }
 
 /// `POST /desk/account/passkeys/remove`: removes a passkey and ends all other sessions.
