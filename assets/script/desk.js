@@ -33,6 +33,7 @@ changing?.addEventListener('click', async event => {
         over.addEventListener('close', () => over.remove());
         over.querySelector('[data-cancel]')?.addEventListener('click', event => { event.preventDefault(); over.close(); });
         watchChange(form, null, leave);
+        over.addEventListener('close', () => changing.dispatchEvent(new Event('stayed')));
         over.showModal();
     } catch { leave(); }
 });
@@ -250,8 +251,8 @@ if (live().length) {
 }
 
 // What was typed into a form is there again after the sign-in where the session had ended, and where the form was refused for
-// a reason without a field, with that reason beside it: in the same tab, for the same clerk. Passwords, codes, files and hidden
-// fields are not kept. Everything is forgotten on the next page, and when the clerk signs out.
+// a reason without a field, with that reason beside it: in the same tab, for the same clerk; and for a colleague who takes over by
+// *Change of clerk*. Passwords, codes, files and hidden fields are not kept. Everything is forgotten on the next page, and when the clerk signs out.
 {
     const KEPT_MS = 30 * 60 * 1000;
     const page = document.querySelector('main[data-clerk]'), clerk = page?.dataset.clerk;
@@ -279,21 +280,35 @@ if (live().length) {
     };
     if (lost) keep({ said: lost.dataset.said, tone: lost.dataset.tone });
     if (page) {
-        const isOwn = kept.said && kept.clerk === clerk && Date.now() - kept.at < KEPT_MS;
+        const isOwn = kept.said && (kept.clerk === clerk || kept.handedOver) && Date.now() - kept.at < KEPT_MS;
         const form = isOwn && same(kept.action)[kept.place], isRefused = kept.tone === 'problem';
         if (form && (isRefused || kept.fields[0])) fill(form);
         if (isOwn && (isRefused || (form && kept.fields[0]))) say(form);
         // A page that answers a form has no address; the page before it has.
-        keep({ clerk, said: '', fields: [], page: page.dataset.address ? kept.page : location.pathname + location.search });
+        keep({ clerk, said: '', fields: [], handedOver: false, page: page.dataset.address ? kept.page : location.pathname + location.search });
+        const keepForm = form => {
+            const action = form.getAttribute('action');
+            const fields = typed(form).map(one => [one.name, one.value, one.checked]);
+            keep({ at: Date.now(), action, place: same(action).indexOf(form), fields });
+        };
+        // A colleague who takes over goes on with the form that is half filled.
+        let filling;
+        addEventListener('input', ({ target }) => { if (target.form?.method === 'post' && target.form.id !== 'change') filling = target.form; });
+        changing?.addEventListener('click', () => {
+            if (!filling?.isConnected) return;
+            keepForm(filling);
+            keep({ handedOver: true, said: changing.dataset.said, tone: 'note good' });
+        });
+        changing?.addEventListener('stayed', () => keep({ handedOver: false, said: '', fields: [] }));
         addEventListener('submit', ({ target, submitter }) => {
             const action = target.getAttribute('action');
-            if (target.method !== 'post') return;
+            if (target.method !== 'post' || target.id === 'change') return;
             if (action === '/desk/sign-out') {
                 kept = {};
                 return keep({});
             }
-            const fields = typed(target).map(one => [one.name, one.value, one.checked]);
-            keep({ at: Date.now(), action, to: submitter?.getAttribute('formaction') ?? action, place: same(action).indexOf(target), fields });
+            keepForm(target);
+            keep({ to: submitter?.getAttribute('formaction') ?? action });
         });
     } else if (formPage && location.pathname === kept.to) location.replace(formPage);
     else if (kept.said) document.querySelectorAll('[name=to]').forEach(one => { one.value = kept.page; });

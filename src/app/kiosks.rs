@@ -1,7 +1,7 @@
 //! Kiosks: pairing, revoking, and the bookings that guests make there for themselves.
 
-use super::bookings::Address;
-use super::{Change, Outcome, bookings, family};
+use super::bookings::{self, Address, Quarter};
+use super::{Change, Outcome, family};
 use crate::auth::kiosk;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::Denial;
@@ -32,27 +32,37 @@ pub(crate) fn revoke(cx: &Change, kiosk_id: i64) -> Result<Outcome, Failure> {
 /// The bits of a booking's number that hold the number of its form; those above hold the member's, so that each flyer on one form has another number.
 const FORM_NUMBER_BITS: u32 = 33;
 
+fn registration_of(flyer: i64, number: i64) -> i64 {
+    number + (flyer << FORM_NUMBER_BITS)
+}
+
 /// The greatest number of a flyer's bookings of one day that a kiosk shows and accepts.
 pub(crate) const DAY_BOOKINGS_MAX: i64 = 12;
 
 /// Books on behalf of the desk for a flight now, for the actor and children for whom the actor acts: all or none. Each
 /// flyer whose waiver allows it is checked in. `number` is the form's; a form that is sent again makes no new bookings.
-/// 422 where the minutes are not offered at a kiosk, where a flyer may not book, or where a flyer has reached
+/// 422 where the minutes are not offered at a kiosk or the quarter of an hour has no room for them, where a flyer may not book, or where a flyer has reached
 /// [`DAY_BOOKINGS_MAX`]. Returns whether all flyers are checked in.
 pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64) -> Result<bool, Failure> {
     let member_id = cx.member_id().ok_or_else(Failure::not_found)?;
     if !cx.site.config.kiosk_minutes.contains(&minutes_booked) {
         return Err(Failure::field("minutes", Text::new("kiosk.book_denied")));
     }
+    let is_repeat = flyers.iter().try_fold(true, |all, flyer| {
+        Ok::<_, Failure>(all && bookings::find_of_desk(cx, registration_of(*flyer, number))?.is_some())
+    })?;
+    if !is_repeat && !Quarter::of(cx.site, cx.tx, cx.now())?.has_room(minutes_booked * flyers.len() as i64) {
+        return Err(Failure::field("minutes", Text::new("kiosk.book_no_room")));
+    }
     let mut are_here = true;
     for flyer in flyers {
         if *flyer != member_id && !family::acts_for(cx.site, cx.tx, member_id, *flyer)? {
             return Err(Failure::not_found());
         }
-        if let Err(denial) = bookings::admit(cx, *flyer, cx.now(), Address::Of(member_id))? {
+        if let Err(denial) = bookings::admit(cx, *flyer, cx.now(), Address::NotAsked)? {
             return Err(refusal(cx, *flyer, denial_key(denial))?);
         }
-        let booking_id = book_one(cx, *flyer, minutes_booked, number + (*flyer << FORM_NUMBER_BITS))?;
+        let booking_id = book_one(cx, *flyer, minutes_booked, registration_of(*flyer, number))?;
         are_here &= bookings::check_in_where_allowed(cx, booking_id)?;
     }
     Ok(are_here)

@@ -1,7 +1,8 @@
 //! New members at the desk: registered by a clerk, and optionally booked and checked in.
 
 use super::alike::{self, Told};
-use super::{Change, bookings, signup};
+use super::bookings::{self, DeskBooking, Quarter};
+use super::{Change, signup};
 use crate::domain::audit::{Detail, Subject};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
@@ -62,9 +63,11 @@ pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Resul
     account_claims::insert_registration(cx.tx, registration.form_number, member_id, cx.member_id())?;
     cx.record("member.added", &Subject::Member(member_id), &Detail::none().flag("desk", true))?;
     if let Some(minutes) = registration.minutes {
-        let booked = bookings::book_here_now(cx, member_id, minutes, registration.form_number)?;
-        // A new member is neither banned nor owes a fee.
-        booked.map_err(|denial| Failure::broken().because(denial.key()))?;
+        let number = registration.form_number;
+        let full_quarter = Some(Quarter::of(cx.site, cx.tx, cx.now())?.begins);
+        let wanted = DeskBooking { member_id, minutes_booked: minutes, number, is_another: false, full_quarter };
+        // A new member is neither banned nor owes a fee, and has no booking. Who is here flies as soon as there is room.
+        bookings::book_here_now(cx, &wanted)?.map_err(|why| Failure::broken().because(format_args!("{why:?}")))?;
     }
     Ok(Ok(member_id))
 }

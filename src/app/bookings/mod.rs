@@ -1,10 +1,13 @@
 //! Bookings by a partner or at the desk; check-ins, moves, cancellations and no-shows. The functions here check whether
 //! somebody may do it; [`steps`] does it.
 
+mod of_desk;
 pub(crate) mod of_partner;
 mod record;
 mod steps;
 
+pub(crate) use of_desk::{DESK_CLIENT_ID, DeskBooking, NotBooked, Quarter, book_at_desk, book_here_now, find_on_day};
+pub(super) use of_desk::{desk_client, find_of_desk, of_desk, sent_before};
 pub(crate) use record::find_known;
 pub(super) use record::record;
 pub(super) use steps::{import, note_owner};
@@ -17,73 +20,9 @@ use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
-use crate::store::Write;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
-use crate::store::tables::{members, partners, refused_check_ins, tunnels};
+use crate::store::tables::{members, refused_check_ins, tunnels};
 use steps::Step;
-
-/// The client identifier under which the desk books.
-pub(crate) const DESK_CLIENT_ID: &str = "front-desk";
-const DESK_CLIENT_NAME: &str = "Front desk";
-
-/// Books on behalf of the desk for a member who is present; the inner `Err` says why the member cannot book. A form that is
-/// sent again with other content is refused: `number` distinguishes the bookings of the desk. Audited; the member is notified.
-/// Returns the number of the booking.
-pub(crate) fn book_at_desk(
-    cx: &Change,
-    member_id: i64,
-    flight_date: i64,
-    minutes_booked: i64,
-    number: i64,
-) -> Result<Result<i64, Denial>, Failure> {
-    cx.check_staff()?;
-    if let Err(denial) = admit(cx, member_id, flight_date, Address::NotAsked)? {
-        return Ok(Err(denial));
-    }
-    if let Some(known) = find_of_desk(cx, number)? {
-        let sent = known.as_sent();
-        let is_same =
-            (known.member_id, sent.flight_date, sent.minutes_booked) == (member_id, flight_date, minutes_booked);
-        return if is_same { Ok(Ok(known.booking_id)) } else { Err(sent_before(cx, &known)?) };
-    }
-    let sent = of_desk(cx, number, cx.now(), flight_date, minutes_booked);
-    let partner_id = desk_client(cx.tx)?;
-    Ok(Ok(record(cx, partner_id, member_id, &sent)?))
-}
-
-/// The booking that a form of the desk or of a kiosk made.
-pub(super) fn find_of_desk(cx: &Change, number: i64) -> Result<Option<BookingRow>, Failure> {
-    Ok(bookings::find_by_registration(cx.tx, desk_client(cx.tx)?, number)?)
-}
-
-/// 409 for a form that made another booking before, which stands: a browser that goes back keeps the number of the form.
-pub(super) fn sent_before(cx: &Change, known: &BookingRow) -> Result<Failure, Failure> {
-    let zone = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?;
-    let profile = members::find(cx.tx, known.member_id)?.ok_or_else(Failure::not_found)?;
-    let text = Text::new("kiosk.sent_before")
-        .with("name", profile.display_name())
-        .with("at", when::moment(cx.language, &zone, known.booking.flight_date))
-        .with("minutes", known.booking.minutes_booked);
-    Ok(Failure::exists().saying(text))
-}
-
-/// Books on behalf of the desk for a flight now, and checks the member in where the waiver allows it; otherwise as
-/// [`book_at_desk`].
-pub(crate) fn book_here_now(
-    cx: &Change,
-    member_id: i64,
-    minutes_booked: i64,
-    number: i64,
-) -> Result<Result<i64, Denial>, Failure> {
-    cx.check_staff()?;
-    // A form that is sent again keeps the flight date of its first submission.
-    let flight_date = find_of_desk(cx, number)?.map_or(cx.now(), |known| known.as_sent().flight_date);
-    let booked = book_at_desk(cx, member_id, flight_date, minutes_booked, number)?;
-    if let Ok(booking_id) = booked {
-        check_in_where_allowed(cx, booking_id)?;
-    }
-    Ok(booked)
-}
 
 /// Checks in where the waiver allows it. Otherwise the check-in waits for the waiver: `false`.
 pub(super) fn check_in_where_allowed(cx: &Change, booking_id: i64) -> Result<bool, Failure> {
@@ -93,35 +32,12 @@ pub(super) fn check_in_where_allowed(cx: &Change, booking_id: i64) -> Result<boo
     }
 }
 
-/// A booking by the desk in its tunnel. `number` distinguishes the bookings of the desk.
-pub(super) fn of_desk(cx: &Change, number: i64, purchase_date: i64, flight_date: i64, minutes_booked: i64) -> Booking {
-    Booking {
-        registration_id: Some(number),
-        purchase_id: None,
-        purchase_date: Some(purchase_date),
-        flight_date,
-        minutes_booked,
-        product_id: None,
-        tunnel_id: cx.site.tunnel_id,
-        checkin_time: None,
-    }
-}
-
-/// The client under which the desk books; inserted before the desk's first booking.
-pub(super) fn desk_client(tx: &Write) -> Result<i64, Failure> {
-    Ok(match partners::find(tx, DESK_CLIENT_ID)? {
-        Some(desk) => desk.partner_id,
-        None => partners::insert(tx, DESK_CLIENT_ID, DESK_CLIENT_NAME, false, None)?,
-    })
-}
-
-/// The member whose confirmed e-mail address a booking requires. An address that is not required hides no other denial:
-/// ban, membership fee and birth date are checked in any case.
+/// Whether a booking requires that the flyer's e-mail address is confirmed. An address that is not required hides no other
+/// denial: ban, membership fee and birth date are checked in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Address {
-    /// The flyer's address, or alternatively this member's: a guardian's for a child.
-    Of(i64),
-    /// No address is required, because a member of the staff sees the flyer.
+    Confirmed,
+    /// At the desk and at a kiosk, where the flyer stands.
     NotAsked,
 }
 
@@ -132,14 +48,8 @@ pub(super) fn admit(
     flight_date: i64,
     address: Address,
 ) -> Result<Result<(), Denial>, Failure> {
-    let find_standing = |id: i64| members::find_standing(cx.tx, id)?.ok_or_else(Failure::not_found);
-    let mut standing = find_standing(member_id)?;
-    if !standing.email_confirmed {
-        standing.email_confirmed = match address {
-            Address::NotAsked => true,
-            Address::Of(other) => other != member_id && find_standing(other)?.email_confirmed,
-        };
-    }
+    let mut standing = members::find_standing(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
+    standing.email_confirmed |= address == Address::NotAsked;
     if cx.site.config.first_flight_unconfirmed && !standing.email_confirmed && !bookings::has_flown(cx.tx, member_id)? {
         standing.email_confirmed = true;
     }

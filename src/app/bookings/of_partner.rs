@@ -34,7 +34,7 @@ pub(crate) fn book(
     known: Option<BookingRow>,
     pin_is_outdated: bool,
 ) -> Result<Answer, Failure> {
-    if let Err(denial) = admit(cx, member_id, sent.flight_date, Address::Of(member_id))? {
+    if let Err(denial) = admit(cx, member_id, sent.flight_date, Address::Confirmed)? {
         return Ok(deny(denial, member_id, sent, known));
     }
     let Some(known) = known else {

@@ -4,7 +4,8 @@ use super::bookings::to_day;
 use super::members::lookup::{LookupError, find_member};
 use super::members::{search, waiver};
 use super::today::{self, BookingInput};
-use crate::app::{self, bookings, flights};
+use crate::app::bookings::{self, DeskBooking, NotBooked};
+use crate::app::{self, flights};
 use crate::auth::Clerk;
 use crate::domain::booking::Denial;
 use crate::domain::minutes;
@@ -45,20 +46,24 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(member_id) => member_id,
         Err(key) => return again(site, call, clerk, sent, key),
     };
+    let BookingInput { number, is_another, full_quarter, .. } = sent;
+    let wanted = DeskBooking { member_id, minutes_booked: length, number, is_another, full_quarter };
     let booked = app::change(site, clerk, call.language(), |cx| match here {
-        true => bookings::book_here_now(cx, member_id, length, sent.number),
-        false => bookings::book_at_desk(cx, member_id, flight_date, length, sent.number),
+        true => bookings::book_here_now(cx, &wanted),
+        false => bookings::book_at_desk(cx, &wanted, flight_date),
     })?;
     match booked {
         Ok(booking_id) => {
             if here && site.store.read(|tx| flights::find_denial(site, tx, member_id, site.now()))?.is_some() {
-                return Ok(reply::see_other(&waiver::path(member_id)));
+                return waiver::back(member_id, "booked");
             }
             let word = if here { "here" } else { "booked" };
             Ok(reply::see_other(&to_day(site, &zone, booking_id, word)?))
         }
-        Err(denial) => {
-            again(site, call, clerk, BookingInput { member: member_id.to_string(), ..sent }, denial_key(denial))
+        Err(why) => {
+            let full_quarter = if let NotBooked::Full(begins) = why { Some(begins) } else { full_quarter };
+            let sent = BookingInput { member: member_id.to_string(), full_quarter, ..sent };
+            again(site, call, clerk, sent, problem_key(why))
         }
     }
 }
@@ -73,6 +78,8 @@ fn read(call: &Call) -> Result<(BookingInput, bool), Failure> {
             day: form.line("day", 254),
             clock: form.line("clock", 254),
             number: form.required("number", read_form_number),
+            is_another: !form.line("another", 5).is_empty(),
+            full_quarter: form.optional("full_quarter", fields::whole_in(0..=i64::MAX)),
             problem: None,
         };
         (sent, !form.line("here", 5).is_empty())
@@ -88,7 +95,9 @@ fn find_by_any(site: &Site, typed: &str) -> Result<Result<i64, &'static str>, Fa
     }
     let found = search::by_name(site, typed)?;
     Ok(match found.as_slice() {
-        [] => Err("desk.walk_in_nobody"),
+        // The search forgives typing; whom it guesses, the clerk confirms.
+        [] if search::find(site, typed)?.hits.is_empty() => Err("desk.walk_in_nobody"),
+        [] => Err("desk.book_similar"),
         [one] => Ok(*one),
         _ => Err("desk.book_several"),
     })
@@ -98,10 +107,12 @@ fn again(site: &Site, call: &Call, clerk: &Clerk, sent: BookingInput, key: &'sta
     today::refuse(site, call, clerk, BookingInput { problem: Some(key), ..sent })
 }
 
-fn denial_key(denial: Denial) -> &'static str {
-    match denial {
-        Denial::Banned => "desk.walk_in_banned",
-        Denial::EmailNotConfirmed => "desk.walk_in_unconfirmed",
-        Denial::Unpaid => "desk.walk_in_unpaid",
+fn problem_key(why: NotBooked) -> &'static str {
+    match why {
+        NotBooked::Denied(Denial::Banned) => "desk.walk_in_banned",
+        NotBooked::Denied(Denial::EmailNotConfirmed) => "desk.walk_in_unconfirmed",
+        NotBooked::Denied(Denial::Unpaid) => "desk.walk_in_unpaid",
+        NotBooked::HasOne => "desk.walk_in_has_one",
+        NotBooked::Full(_) => "desk.walk_in_full",
     }
 }

@@ -1,6 +1,7 @@
 //! Booking at a kiosk, where the settings allow it: a flight from now on, for the guest and their children, with check-in.
 
 use super::{Screen, show};
+use crate::app::bookings::Quarter;
 use crate::app::{self, kiosks, waivers};
 use crate::auth::Guest;
 use crate::http::Answer;
@@ -38,10 +39,12 @@ fn list_flyers(site: &Site, guest: &Guest) -> Result<Vec<(i64, String)>, Failure
 }
 
 fn page(site: &Site, call: &Call, guest: &Guest, number: i64, refused: Option<Refused>) -> Answer {
-    let minutes = site.config.kiosk_minutes.clone();
+    let mut minutes = site.config.kiosk_minutes.clone();
     if minutes.is_empty() {
         return Err(Failure::not_found());
     }
+    let quarter = site.store.read(|tx| Quarter::of(site, tx, site.now()))?;
+    minutes.retain(|one| quarter.has_room(*one));
     let (ticked, problem) = refused.unzip();
     let is_ticked = |id| ticked.as_ref().is_none_or(|ticked| ticked.contains(&id));
     let flyers = list_flyers(site, guest)?.into_iter().map(|(id, name)| (id, name, is_ticked(id))).collect();

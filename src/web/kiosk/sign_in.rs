@@ -7,13 +7,15 @@ use crate::auth::passkey::{Intent, Outcome};
 use crate::auth::{Kiosk, kiosk, limits};
 use crate::domain::card;
 use crate::http::Answer;
+use crate::http::accept;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
+use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::cards;
-use crate::store::tables::members::Account;
+use crate::store::tables::members::{self, Account};
 use crate::web::{CREDENTIAL_CHARS_MAX, form, form_status};
 use askama::Template;
 
@@ -138,18 +140,25 @@ pub(crate) fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     answer(site, call, outcome, refused)
 }
 
-/// The outcome of a sign-in: the token of the guest's session, or the key of the reason for a refusal.
-type Entry = Result<String, &'static str>;
+/// The outcome of a sign-in: the token of the guest's session and the guest's language, or the key of the reason for a refusal.
+type Entry = Result<(String, Option<Language>), &'static str>;
 
 /// Opens a guest's session.
 fn enter(cx: &Change, kiosk: &Kiosk, account: &Account) -> Result<Entry, Failure> {
-    Ok(kiosk::enter(cx.tx, kiosk, account)?.ok_or("kiosk.closed"))
+    let Some(token) = kiosk::enter(cx.tx, kiosk, account)? else { return Ok(Err("kiosk.closed")) };
+    let tag = members::find_language(cx.tx, account.member_id)?.unwrap_or_default();
+    Ok(Ok((token, Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag))))
 }
 
 /// The reply to a sign-in: the home page, else the form with the reason.
 fn answer(site: &Site, call: &Call, outcome: Entry, refused: impl FnOnce(&'static str) -> Answer) -> Answer {
     match outcome {
-        Ok(token) => Ok(kiosk::with_guest_cookie(site, call, reply::see_other("/kiosk/home"), &token)),
+        Ok((token, language)) => {
+            let reply = kiosk::with_guest_cookie(site, call, reply::see_other("/kiosk/home"), &token);
+            // The kiosk speaks the guest's language until the sign-out, unless the guest chose another one at the start.
+            let language = language.filter(|_| accept::chosen_at_kiosk(&call.headers).is_none());
+            Ok(language.into_iter().fold(reply, |reply, one| kiosk::with_language(site, call, reply, Some(one))))
+        }
         Err(key) => refused(key),
     }
 }

@@ -162,3 +162,34 @@ fn a_form_refused_without_a_field_is_there_again_with_the_reason_beside_it() {
     browser.wait("return !!document.querySelector('main > [role=alert].problem:first-child')");
     assert_eq!(browser.path(), card);
 }
+
+#[test]
+fn a_colleague_who_takes_over_goes_on_with_the_form_that_is_half_filled() {
+    let site = demo();
+    let (ann, ben) = (site.desk(), site.desk());
+    let pin = site.pin(&ben);
+    let browser = Browser::open();
+    for who in [&ben, &ann] {
+        browser.go(&format!("{}/desk/sign-in?another=1", site.origin()));
+        sign_in(&browser, who);
+    }
+    browser.go(&format!("{}/desk/new-member", site.origin()));
+    browser.press("Ada Lovelace");
+    browser.run("document.querySelector('.who a[href^=\"/desk/sign-in/change\"]').click()", json!([]));
+    browser.wait("return !!document.querySelector('dialog[open] #pin')");
+    for (typed, lands) in [("000000", "/desk/sign-in/change"), (&*pin, "/desk/new-member")] {
+        let enter =
+            "const form = document.getElementById('change'); form.pin.value = arguments[0]; form.requestSubmit()";
+        browser.run(enter, json!([typed]));
+        let landed = format!(
+            "return location.pathname === '{lands}' && !document.querySelector('dialog') && document.readyState === 'complete'"
+        );
+        browser.wait(&landed);
+    }
+    browser.wait("return document.getElementById('real_name').value === 'Ada Lovelace'");
+    assert!(browser.text().contains("typed before the change of clerk"), "{}", browser.text());
+    // A change that is called off keeps nothing.
+    browser.go(&format!("{}/desk/members/1", site.origin()));
+    browser.go(&format!("{}/desk/new-member", site.origin()));
+    assert!(!knows(&browser, "Ada Lovelace"), "{}", browser.text());
+}

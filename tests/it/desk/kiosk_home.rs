@@ -90,3 +90,18 @@ fn the_screens_keys_type_usernames_addresses_and_the_letters_of_europe() {
     touch(&browser, "a");
     assert_eq!(browser.run(message, json!([])), "", "a field that was filled in is valid");
 }
+
+#[test]
+fn a_kiosk_speaks_the_guest_s_language_until_the_sign_out_unless_the_guest_chose_another() {
+    let site = demo();
+    let jane = site.member("jane");
+    site.change(|tx| Ok(tx.run("UPDATE members SET language = 'it' WHERE member_id = ?1", [jane.id])?));
+    let kiosk = paired(&site);
+    enter(&site, &kiosk, &jane);
+    assert!(kiosk.get("/kiosk/home").page().contains("Ciao, jane"));
+    kiosk.post("/kiosk/leave", &[]);
+    assert!(!kiosk.get("/kiosk").page().contains("lang=\"it\" class"), "the next guest begins in the kiosk's language");
+    kiosk.post("/kiosk/language", &[("language", "de")]);
+    enter(&site, &kiosk, &jane);
+    assert!(kiosk.get("/kiosk/home").page().contains("Hallo, jane"));
+}

@@ -245,6 +245,7 @@ fn the_first_flight_needs_no_confirmed_address_where_the_settings_say_so() {
             partner.post("/external/partner-metrics/op/generate-token", body).ok().json()["status"].as_bool()
         };
         assert_eq!(book(600), Some(allowed));
+        assert_eq!(kiosk.get("/kiosk/book").status, 404, "the kiosk of this site books nothing");
         if allowed {
             let booking: i64 = site.change(|tx| Ok(tx.get("SELECT booking_id FROM bookings", [])?));
             let done = kiosk.post(&format!("/kiosk/bookings/{booking}/check-in"), &[]);
@@ -352,4 +353,31 @@ fn forms_of_one_kiosk_have_a_pace_that_no_saturday_reaches_and_other_kiosks_go_o
     assert!(refused.is_some_and(|taken| taken >= 3_000), "{refused:?}");
     assert_eq!(tap(&other), 422);
     kiosk.get("/kiosk").page();
+}
+
+#[test]
+fn a_kiosk_books_before_the_address_is_confirmed_and_only_what_has_room() {
+    let site = Site::open_with(|config| {
+        (config.demo, config.mail) = (true, Some(senders::mail_to_nowhere()));
+        (config.kiosk_minutes, config.minutes_per_quarter_hour) = (vec![4, 10], 15);
+    });
+    let kiosk = paired(&site);
+    join(&kiosk, &[]);
+    let book = |minutes: &str, number: &str| kiosk.post("/kiosk/book", &[("minutes", minutes), ("number", number)]);
+    let offered = || {
+        let page = kiosk.get("/kiosk/book").page();
+        [4, 10].map(|one| page.contains(&format!("name=\"minutes\" value=\"{one}\"")))
+    };
+    assert_eq!(offered(), [true, true]);
+    assert_eq!(book("10", "1").status, 303, "an address that waits for its mail");
+    assert_eq!(offered(), [true, false]);
+    let full = book("10", "2");
+    assert!(full.status == 422 && full.page().contains("booked out for the next minutes"), "{full}");
+    assert_eq!(book("10", "1").status, 303, "a form that is sent again is no second flight");
+    assert_eq!(book("4", "3").status, 303);
+    assert_eq!(offered(), [false, false]);
+    assert!(kiosk.get("/kiosk/book").page().contains("booked out"));
+    site.advance(std::time::Duration::from_secs(900));
+    assert_eq!(offered(), [true, true]);
+    assert_eq!(count(&site, "SELECT count(*) FROM bookings"), 2);
 }

@@ -48,6 +48,7 @@ pub mod till;
 mod timeline;
 mod two_clerks;
 mod typed_text;
+mod walk_in;
 mod zones;
 
 pub use clerk::Clerk;

@@ -55,6 +55,18 @@ fn with_mail() -> Site {
 }
 
 #[test]
+fn enter_makes_the_account_and_books_nothing() {
+    let site = with_mail();
+    let clerk = Clerk::at(&site, &site.desk());
+    let page = clerk.get("/desk/new-member").page();
+    let form = page.split("action=\"/desk/new-member\"").nth(1).expect("the form");
+    let first = form.split("<button").nth(1).expect("a button");
+    assert!(!first.split('>').next().unwrap().contains("name="), "Enter presses the first button of a form: {first}");
+    made(&register(&clerk, &[]));
+    assert_eq!(number(&site, "SELECT count(*) FROM bookings"), 0);
+}
+
+#[test]
 fn one_form_makes_a_member_books_now_and_checks_in() {
     let site = with_mail();
     let clerk = Clerk::at(&site, &site.desk());

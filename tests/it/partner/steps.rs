@@ -3,7 +3,7 @@
 //! the partner's own view say the same.
 
 use crate::bad_input::dice::Dice;
-use crate::desk::{Clerk, demo, kiosk};
+use crate::desk::{Clerk, kiosk};
 use crate::harness::{Caller, Site};
 use flate2::read::GzDecoder;
 use serde_json::{Map, Value, json};
@@ -62,7 +62,7 @@ fn values_of(row: &Value) -> Values {
 
 impl Stage {
     fn new() -> Stage {
-        let site = demo();
+        let site = Site::open_with(|config| (config.demo, config.minutes_per_quarter_hour) = (true, 0));
         let partners = [site.partner(), site.strict_partner()];
         let flyers: Vec<Caller> = vec![site.flyer("jane"), site.flyer("mark"), site.member("ann")];
         let pins = flyers.iter().map(|flyer| vec![site.pin(flyer)]).collect();
@@ -138,8 +138,14 @@ impl Stage {
         let (minutes, number) = ((5 + dice.below(40)).to_string(), self.site.next_number().to_string());
         let name = &self.flyers[dice.below(self.flyers.len())].name;
         let here = if dice.one_in(2) { "1" } else { "" };
-        let form =
-            [("member", &**name), ("minutes", &minutes), ("clock", "23:50"), ("number", &number), ("here", here)];
+        let form = [
+            ("member", &**name),
+            ("minutes", &minutes),
+            ("clock", "23:50"),
+            ("number", &number),
+            ("here", here),
+            ("another", "yes"),
+        ];
         self.clerk.post("/desk/bookings", &form);
     }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 fn with_kiosk_bookings() -> Site {
     Site::open_with(|config| {
         on(config);
-        config.kiosk_minutes = vec![4, 10];
+        (config.kiosk_minutes, config.minutes_per_quarter_hour) = (vec![4, 10], 0);
     })
 }
 
@@ -263,7 +263,8 @@ fn signing_links_and_tickets_expire_when_credentials_change() {
 fn a_childs_account_uses_the_guardians_address_but_needs_its_own_membership() {
     let site = Site::open_with(|config| {
         on(config);
-        (config.kiosk_minutes, config.yearly_fee_cents) = (vec![4, 10], 3000);
+        (config.kiosk_minutes, config.minutes_per_quarter_hour) = (vec![4, 10], 0);
+        config.yearly_fee_cents = 3000;
     });
     let (_, kiosk, mother) = (demand(&site), paired(&site), site.flyer("mother"));
     site.born(&mother, site.now() - 40 * YEAR);

@@ -70,7 +70,7 @@ const PATHS: [Path; 14] = [
     }),
     ("a booking at the desk", |stage, member| {
         let (who, number) = (member.id.to_string(), stage.number());
-        let form = [("member", &*who), ("minutes", "12"), ("clock", "23:30"), ("number", &number)];
+        let form = [("member", &*who), ("minutes", "12"), ("clock", "23:30"), ("number", &number), ("another", "yes")];
         assert_eq!(stage.admin.post("/desk/bookings", &form).status, 303);
     }),
     ("a booking in force again", |stage, member| {
@@ -116,7 +116,7 @@ fn import(site: &Site, members: &[Caller]) -> bool {
 fn no_waiver_no_flight_by_any_path_in_any_state() {
     let site = Site::open_with(|config| {
         on(config);
-        config.kiosk_minutes = vec![12];
+        (config.kiosk_minutes, config.minutes_per_quarter_hour) = (vec![12], 0);
     });
     let (admin, kiosk, partner) = (demand(&site), paired(&site), site.partner());
     let signer = site.signer("ines", &[("Instructor", "4")]);

@@ -31,8 +31,9 @@ use crate::web::{
 };
 use askama::Template;
 
-const DONE: [(&str, &str); 9] = [
+const DONE: [(&str, &str); 10] = [
     ("before", "desk.done_before"),
+    ("booked", "papers.done_booked"),
     ("signed", "papers.done_signed"),
     ("decided", "papers.done_decided"),
     ("error", "papers.done_error"),
@@ -218,7 +219,7 @@ pub(crate) fn path(member_id: i64) -> String {
     format!("{PART}/{member_id}/waiver")
 }
 
-pub(super) fn back(member_id: i64, word: &str) -> Answer {
+pub(in crate::web::desk) fn back(member_id: i64, word: &str) -> Answer {
     Ok(reply::see_other(&format!("{}?done={word}", path(member_id))))
 }
 

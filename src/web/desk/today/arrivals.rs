@@ -15,6 +15,7 @@ use crate::store::tables::bookings::{self, Arrival};
 use crate::web::Frame;
 use crate::web::badge::{Badge, PROGRAMMES};
 use askama::Template;
+use std::collections::{BTreeSet, HashMap};
 
 /// Lines on one page, just under 100 KB: more than a large tunnel has on a Saturday.
 const ROWS_MAX: i64 = 320;
@@ -68,6 +69,9 @@ struct Row {
     booking_id: i64,
     member_id: i64,
     name: String,
+    dob: Option<i64>,
+    /// Number and year of birth, where another arrival has the same name.
+    apart: String,
     clock: String,
     minutes: i64,
     badges: Vec<Badge>,
@@ -168,7 +172,24 @@ fn list(site: &Site, tx: &Read, query: &DayQuery) -> Result<Vec<Hour>, Failure> 
             }
         }
     }
+    tell_apart(&mut hours, query);
     Ok(hours)
+}
+
+/// Adds to arrivals of the same name what tells them apart.
+fn tell_apart(hours: &mut [Hour], query: &DayQuery) {
+    let mut owners: HashMap<String, BTreeSet<i64>> = HashMap::new();
+    for row in hours.iter().flat_map(|hour| &hour.rows) {
+        owners.entry(row.name.to_lowercase()).or_default().insert(row.member_id);
+    }
+    let has_namesakes = |row: &&mut Row| owners.get(&row.name.to_lowercase()).is_some_and(|all| all.len() > 1);
+    for row in hours.iter_mut().flat_map(|hour| &mut hour.rows).filter(has_namesakes) {
+        let text = match row.dob {
+            Some(dob) => Text::new("desk.apart_born").with("year", TimeZone::UTC.year(dob)),
+            None => Text::new("desk.apart"),
+        };
+        row.apart = query.language.say(&text.with("number", row.member_id));
+    }
 }
 
 fn row(
@@ -184,6 +205,8 @@ fn row(
         booking_id: found.booking_id,
         member_id: found.member_id,
         name: found.name,
+        dob: found.dob,
+        apart: String::new(),
         clock,
         minutes: found.minutes_booked,
         badges,

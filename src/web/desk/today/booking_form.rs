@@ -1,5 +1,6 @@
 //! The booking form of *Today*: for a member who was found, or for one who is typed into it.
 
+use crate::app::bookings;
 use crate::domain::booking::{Denial, Standing, admit};
 use crate::domain::local_time::{Day, TimeZone};
 use crate::http::call::Call;
@@ -44,6 +45,10 @@ pub(crate) struct BookingInput {
     pub(crate) clock: String,
     /// Idempotency number of the form.
     pub(crate) number: i64,
+    /// Whether the clerk knows of the member's booking on that day.
+    pub(crate) is_another: bool,
+    /// The begin of a quarter of an hour of which the clerk knows that it is full.
+    pub(crate) full_quarter: Option<i64>,
     pub(crate) problem: Option<&'static str>,
 }
 
@@ -56,12 +61,30 @@ pub(super) struct FormMember {
     pub(super) warning: Option<&'static str>,
     pub(super) unpaid: bool,
     pub(super) denied: bool,
+    /// The member's booking on the shown day.
+    pub(super) has_one: Option<OnDay>,
+}
+
+/// A booking that the member has on the shown day.
+pub(super) struct OnDay {
+    pub(super) booking_id: i64,
+    /// The time and the minutes, in words.
+    pub(super) when: String,
+    /// Whether the member can be checked in for it.
+    pub(super) may_check_in: bool,
+}
+
+impl BookingForm {
+    /// Whether the member has a booking on the shown day.
+    pub(super) fn has_one(&self) -> bool {
+        self.member.as_ref().is_some_and(|member| member.has_one.is_some())
+    }
 }
 
 impl BookingInput {
-    /// Whether several members match what was typed.
+    /// Whether the clerk chooses whom the typed text means.
     pub(super) fn is_unclear(&self) -> bool {
-        self.problem == Some("desk.book_several")
+        matches!(self.problem, Some("desk.book_several" | "desk.book_similar"))
     }
 
     /// Whether nobody matches what was typed.
@@ -86,12 +109,14 @@ pub(super) fn build(
         day: if is_today { String::new() } else { zone.date(day.from) },
         clock: zone.clock(now + STEP_SECONDS - now.rem_euclid(STEP_SECONDS)),
         number: new_form_number(),
+        is_another: false,
+        full_quarter: None,
         problem: None,
     };
-    let named = refused.as_ref().filter(|sent| sent.problem != Some("desk.book_several"));
+    let named = refused.as_ref().filter(|sent| !sent.is_unclear());
     let member_id = member_id.or_else(|| named.and_then(|sent| sent.member.parse().ok()));
     let member = site.store.read(|tx| match member_id {
-        Some(member_id) => member(site, tx, call, member_id),
+        Some(member_id) => member(site, tx, call, member_id, (zone, day, is_today)),
         None => Ok(None),
     })?;
     let sent = refused.unwrap_or_else(empty);
@@ -99,7 +124,13 @@ pub(super) fn build(
     Ok(BookingForm { member, usual: USUAL, chosen, sent, is_today })
 }
 
-fn member(site: &Site, tx: &Read, call: &Call, member_id: i64) -> Result<Option<FormMember>, Failure> {
+fn member(
+    site: &Site,
+    tx: &Read,
+    call: &Call,
+    member_id: i64,
+    (zone, day, is_today): (&TimeZone, Day, bool),
+) -> Result<Option<FormMember>, Failure> {
     let Some(name) = name_of(tx, member_id)? else { return Ok(None) };
     let (now, language) = (site.now(), call.language());
     let account: Standing = members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?;
@@ -119,5 +150,10 @@ fn member(site: &Site, tx: &Read, call: &Call, member_id: i64) -> Result<Option<
         warning,
         unpaid: denial == Some(Denial::Unpaid),
         denied: denial.is_some(),
+        has_one: bookings::find_on_day(site, tx, member_id, day.to - 1)?.map(|one| OnDay {
+            booking_id: one.booking_id,
+            when: format!("{} · {} min", zone.clock(one.flight_date), one.minutes_booked),
+            may_check_in: is_today && one.arrived_at.is_none() && !account.banned,
+        }),
     }))
 }

@@ -1,0 +1,93 @@
+//! Walk-in bookings: whom the clerk is asked about before, and how arrivals of one name are told apart.
+
+use super::{Clerk, book, demo};
+use crate::harness::Site;
+
+fn bookings(site: &Site) -> i64 {
+    site.change(|tx| Ok(tx.get("SELECT count(*) FROM bookings", [])?))
+}
+
+#[test]
+fn a_member_who_is_booked_today_is_booked_again_only_when_the_clerk_says_so() {
+    let site = demo();
+    let (jane, clerk) = (site.flyer("jane"), Clerk::at(&site, &site.desk()));
+    let standing = book(&site, &jane, 600);
+    let number = jane.id.to_string();
+    for (place, here) in [("here", true), ("by telephone", false)] {
+        let form = [("member", "jane"), ("usual", "10"), ("clock", "23:30"), ("number", "8"), ("here", "yes")];
+        let refused = clerk.post("/desk/bookings", &form[..if here { 5 } else { 4 }]);
+        assert!(refused.status == 422 && refused.page().contains("booked on that day already"), "{place}: {refused}");
+        let page = refused.page();
+        assert!(page.contains(&format!("action=\"/desk/bookings/{standing}/check-in\"")), "{place}: {page}");
+        assert!(page.contains("name=\"another\" value=\"yes\"") && page.contains("Another flight"), "{place}: {page}");
+    }
+    assert_eq!(bookings(&site), 1);
+    let card = clerk.get(&format!("/desk?book={}", jane.id)).page();
+    assert!(card.contains("Booked on this day already") && card.contains("name=\"another\""), "{card}");
+    let other_day = clerk.get(&format!("/desk?day=2026-12-24&book={}", jane.id)).page();
+    assert!(!other_day.contains("name=\"another\""), "{other_day}");
+    let form = [
+        ("member", &*number),
+        ("usual", "10"),
+        ("clock", "23:30"),
+        ("number", "8"),
+        ("here", "yes"),
+        ("another", "yes"),
+    ];
+    assert_eq!(clerk.post("/desk/bookings", &form).status, 303);
+    assert_eq!(bookings(&site), 2);
+}
+
+#[test]
+fn a_full_quarter_of_an_hour_is_booked_only_when_the_clerk_says_so() {
+    let site = demo();
+    let (jane, mark, clerk) = (site.flyer("jane"), site.flyer("mark"), Clerk::at(&site, &site.desk()));
+    let form = |member: &str, minutes: &str, clock: &str, number: &str, more: &[(&str, &str)]| {
+        let fields = [("member", member), ("minutes", minutes), ("clock", clock), ("number", number)];
+        clerk.post("/desk/bookings", &[&fields[..], more].concat())
+    };
+    assert_eq!(form(&jane.name, "10", "23:30", "1", &[]).status, 303);
+    let full = form(&mark.name, "10", "23:35", "2", &[]);
+    assert!(full.status == 422 && full.page().contains("has no room"), "{full}");
+    let begins = super::till::field(&full.page(), "full_quarter");
+    assert_eq!(form(&mark.name, "10", "23:45", "2", &[("full_quarter", &begins), ("another", "")]).status, 303);
+    let other = form(&mark.name, "10", "23:50", "3", &[("full_quarter", &begins), ("another", "yes")]);
+    assert_eq!(other.status, 422, "what the clerk said is said of one quarter: {other}");
+    assert_eq!(form(&mark.name, "5", "23:32", "4", &[("another", "yes")]).status, 303, "fifteen minutes have room");
+    assert_eq!(form(&mark.name, "10", "23:35", "5", &[("full_quarter", &begins), ("another", "yes")]).status, 303);
+    assert_eq!(bookings(&site), 4);
+}
+
+#[test]
+fn a_mistyped_walk_in_gets_the_members_whom_the_search_finds() {
+    let site = demo();
+    let (okonkwo, clerk) = (site.flyer("okonkwo"), Clerk::at(&site, &site.desk()));
+    site.change(|tx| {
+        Ok(tx.run("UPDATE members SET real_name = 'Jane Okonkwo-Schmidt' WHERE member_id = ?1", [okonkwo.id])?)
+    });
+    for typed in ["okonkow", "konkwo", "jane okonkow"] {
+        let form = [("member", typed), ("usual", "10"), ("clock", "23:30"), ("number", "8")];
+        let refused = clerk.post("/desk/bookings", &form);
+        let page = refused.page();
+        assert!(refused.status == 422 && page.contains("Choose who is meant"), "{typed}: {refused}");
+        assert!(page.contains(&format!("/desk?book={}\"", okonkwo.id)), "{typed}: {page}");
+    }
+    assert_eq!(bookings(&site), 0, "nobody is booked on a guess");
+}
+
+#[test]
+fn arrivals_of_one_name_are_told_apart() {
+    let site = demo();
+    let (anna, other, mark) = (site.flyer("anna"), site.flyer("other"), site.flyer("mark"));
+    for (member, name, born) in [(&anna, "Anna Krüger", 0), (&other, "Anna KRÜGER", 8_000 * 86_400), (&mark, "Mark", 0)]
+    {
+        site.change(|tx| Ok(tx.run("UPDATE members SET real_name = ?2 WHERE member_id = ?1", (member.id, name))?));
+        site.born(member, born);
+        book(&site, member, 600);
+    }
+    let page = Clerk::at(&site, &site.desk()).get("/desk").page();
+    for (member, year) in [(&anna, 1970), (&other, 1991)] {
+        assert!(page.contains(&format!("No. {}, born {year}<", member.id)), "{page}");
+    }
+    assert!(!page.contains(&format!("No. {},", mark.id)), "{page}");
+}
