@@ -20,6 +20,9 @@ pub enum Language {
 /// The ISO 639-1 codes, in the order of [`Language`].
 const TAGS: [&str; 5] = ["en", "de", "fr", "es", "it"];
 
+/// What stands before a region: `de-CH`, and `de_CH` as operating systems write it.
+const BEFORE_REGION: [char; 2] = ['-', '_'];
+
 impl Language {
     /// The languages of the whole product.
     pub const ALL: [Language; 4] = [Language::English, Language::German, Language::French, Language::Spanish];
@@ -54,13 +57,13 @@ impl Language {
 
     /// The language of a tag among [`Language::ALL`]; a region is ignored.
     pub(crate) fn find(tag: &str) -> Option<Language> {
-        let primary = tag.split('-').next().unwrap_or("");
+        let primary = tag.split(BEFORE_REGION).next().unwrap_or("");
         Language::ALL.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
     }
 
     /// The language of a member's tag among [`Language::AT_KIOSK`]; a region is ignored.
     pub(crate) fn of_member(tag: &str) -> Option<Language> {
-        let primary = tag.split('-').next().unwrap_or("");
+        let primary = tag.split(BEFORE_REGION).next().unwrap_or("");
         Language::AT_KIOSK.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
     }
 
@@ -85,7 +88,8 @@ impl Language {
         let mut best = (0.0_f32, None);
         for choice in header.split(',').take(20) {
             let mut parts = choice.split(';');
-            let primary = parts.next().unwrap_or("").trim().split(['-', '_']).next().unwrap_or("").to_ascii_lowercase();
+            let primary =
+                parts.next().unwrap_or("").trim().split(BEFORE_REGION).next().unwrap_or("").to_ascii_lowercase();
             let weight = parts.find_map(|part| part.trim().strip_prefix(['q', 'Q'])?.strip_prefix('='));
             let quality = weight.map_or(1.0, quality);
             if let Some(language) = known.iter().copied().find(|l| l.tag() == primary)

@@ -11,7 +11,7 @@ use crate::domain::local_time::TimeZone;
 use crate::http::body::{Flattened, ParsedBody};
 use crate::http::failure::Failure;
 use crate::http::field_types::{Line, LineAsTyped};
-use crate::http::fields::Fields;
+use crate::http::fields::{self, Fields};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::queries::lists;
@@ -76,6 +76,7 @@ impl List for Bookings {
         for field in BOOKING_MOMENTS {
             fields.convert(field, cell::moment_in(&self.zone));
         }
+        fields.convert("minutes_booked", cell::minutes(fields::flight_minutes));
         let (client_id, username, booking) = match ParsedBody::<BookingRow>::read(fields).finish() {
             Ok(BookingRow { client_id, username, booking }) => (client_id, username, booking),
             Err(failure) => return wrong(row, failure),

@@ -163,9 +163,9 @@ fn cells_of(site: &Site, row: &Row, zone: &TimeZone) -> Result<Cells, Failure> {
         body.refuse("minutes", Text::new("field.missing"));
         body.optional("nothing", fields::flight_minutes)
     } else if is_time {
-        body.optional("minutes", fields::flight_minutes)
+        body.optional("minutes", cell::minutes(fields::flight_minutes))
     } else {
-        body.optional("minutes", fields::minutes_up_to(*MINUTES.end()))
+        body.optional("minutes", cell::minutes(fields::minutes_up_to(*MINUTES.end())))
     };
     let tunnel = body.optional("tunnel", fields::id);
     let skill = body.optional("skill", fields::line(NAME_CHARS_MAX));

@@ -318,16 +318,18 @@ impl Named for Role {
         &[("member", Role::Member), ("desk", Role::Desk), ("admin", Role::Admin), ("sync", Role::Sync)];
 }
 
-/// A language tag, stored with its region.
+/// A language tag, stored with its region; or the language's own name.
 struct LanguageTag;
 
 impl Field for LanguageTag {
     type Value = String;
 
     fn read(value: &Value) -> Result<String, Text> {
-        let text = Line::<1024>::read(value)?;
-        let known = Language::of_member(&text).filter(|_| text.len() <= TAG_CHARS_MAX);
-        known.map(|_| text).ok_or_else(|| Text::new("field.one_of").with("values", Language::member_tags()))
+        let text = Line::<1024>::read(value)?.replace('_', "-");
+        let named = Language::AT_KIOSK.iter().find(|one| one.name().to_lowercase() == text.to_lowercase());
+        let tag = named.map_or(text, |language| language.tag().to_owned());
+        let known = Language::of_member(&tag).filter(|_| tag.len() <= TAG_CHARS_MAX);
+        known.map(|_| tag).ok_or_else(|| Text::new("field.one_of").with("values", Language::member_tags()))
     }
 
     fn schema() -> Value {
@@ -390,7 +392,10 @@ mod tests {
             assert_eq!(LanguageTag::read(&tag.into()).unwrap(), tag);
             assert!(Language::of_member(tag).is_some_and(|language| tag.to_lowercase().starts_with(language.tag())));
         }
-        let refused = Language::English.say(&LanguageTag::read(&"rm".into()).unwrap_err());
+        for (written, tag) in [("de_CH", "de-CH"), ("Deutsch", "de"), ("FRANÇAIS", "fr"), ("italiano", "it")] {
+            assert_eq!(LanguageTag::read(&written.into()).unwrap(), tag);
+        }
+        let refused = LanguageTag::read(&"rm".into()).unwrap_err().in_english();
         assert!(refused.contains("en, de, fr, es, it"), "{refused}");
     }
 }

@@ -181,7 +181,12 @@ impl<'r> Rows<'r> {
             ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(false).from_reader(counted.chain(END));
         let mut rows = Rows { reader, columns: Vec::new(), passed: skipped, so_far };
         let mut headings = ByteRecord::new();
-        let line = if rows.read(&mut headings)? { rows.line_of(&headings) } else { skipped + 1 };
+        while is_empty(&headings) {
+            if !rows.read(&mut headings)? {
+                return Err(Refusal::Unreadable(Text::new("list_file.empty")));
+            }
+        }
+        let line = rows.line_of(&headings);
         rows.columns = judge_headings(&headings, columns, line)?;
         Ok(rows)
     }
@@ -199,7 +204,7 @@ impl<'r> Rows<'r> {
                 break;
             }
             let line = self.line_of(&record);
-            if record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
+            if !is_empty(&record) {
                 rows.push(self.row(line, &record));
             }
         }
@@ -273,13 +278,17 @@ impl<'r> Rows<'r> {
                     mistake(text.to_owned(), Text::new("list.no_heading"));
                 }
                 Ok(text) => match mojibake::find(text) {
-                    Some(meant) => mistake(text.to_owned(), mojibake::say(meant)),
+                    Some(meant) => mistake(text.to_owned(), mojibake::say(&meant)),
                     None => cells.push((place, *name, cell::read(text))),
                 },
             }
         }
         if wrong.is_empty() { Ok(Row { line, cells }) } else { Err(wrong) }
     }
+}
+
+fn is_empty(record: &ByteRecord) -> bool {
+    record.iter().all(|cell| cell.trim_ascii().is_empty())
 }
 
 /// The name of each column in order, or every mistake in the headings.
@@ -302,8 +311,10 @@ fn judge_headings(found: &ByteRecord, columns: &'static [Column], line: u64) -> 
         }
         known.push(column.map_or("", |column| column.name));
     }
-    for missing in columns.iter().filter(|column| column.needed && !known.contains(&column.name)) {
-        let text = Text::new("list.column_missing").with("name", missing.name).with("names", names());
+    let missing = columns.iter().filter(|column| column.needed && !known.contains(&column.name));
+    let missing: Vec<_> = missing.map(|column| column.name).collect();
+    if !missing.is_empty() {
+        let text = Text::new("list.column_missing").with("name", missing.join(", ")).with("names", names());
         wrong.push(Mistake::new(line, None, text));
     }
     let count = wrong.len() as u64;
@@ -319,9 +330,10 @@ fn delimiter_line(text: &[u8]) -> Option<(u8, usize)> {
     Some((*delimiter, 5 + end))
 }
 
-/// The delimiter that is most frequent in the first line.
+/// The delimiter that is most frequent in the first line that says anything.
 fn delimiter(text: &[u8]) -> u8 {
-    let first = text.split(|byte| *byte == b'\n').next().unwrap_or(b"");
+    let says = |line: &&[u8]| line.iter().any(u8::is_ascii_alphanumeric);
+    let first = text.split(|byte| *byte == b'\n').find(says).unwrap_or(b"");
     let count = |delimiter: &u8| first.iter().filter(|byte| *byte == delimiter).count();
     [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
 }

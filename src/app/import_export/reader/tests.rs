@@ -48,6 +48,7 @@ fn every_spreadsheet_s_way_to_write_a_list_is_read() {
     ] {
         assert_eq!(good(list.as_bytes()), same, "{list:?}");
     }
+    assert_eq!(good(b"\r\n;\r\nname;comment\r\nJane;a, b\r\n"), [(4, "Jane".into(), "a, b".into())]);
     assert_eq!(good(b"sep=;\r\nname;comment\r\nJane;x\r\n"), [(3, "Jane".into(), "x".into())]);
 }
 
@@ -67,7 +68,9 @@ fn headings_that_are_unknown_missing_or_there_twice_are_each_named() {
     assert!(bad(b"name,name\n").contains("column 2 (name): This column is there twice"));
     assert!(bad(b"comment\nx\n").contains("There is no column name"));
     assert!(bad(b"nmae,,comment\n").contains("column 1 (nmae)"));
-    assert!(bad(b"").contains("There is no column name"));
+    for empty in ["", "\u{feff}", "\r\n\r\n", ";;;\n;;;\n"] {
+        assert_eq!(bad(empty.as_bytes()), "the list is empty", "{empty:?}");
+    }
 }
 
 #[test]
@@ -88,10 +91,27 @@ fn headings_are_known_in_the_languages_of_the_desk() {
         ("Móvil", "phone"),
         ("Real name", "real_name"),
         ("Benutzername", "username"),
+        ("Mitgliedsname", "username"),
+        ("Geb.-Datum", "dob"),
+        ("Né(e) le", "dob"),
+        ("Nato/a il", "dob"),
+        ("F. nacimiento", "dob"),
+        ("Gültig bis", "paid_until"),
+        ("Valable jusqu'au", "paid_until"),
+        ("Fecha de caducidad", "paid_until"),
+        ("Scadenza", "paid_until"),
+        ("Beitritt", "join_date"),
+        ("Membre depuis", "join_date"),
+        ("Tel.-Nr.", "phone"),
+        ("Vorwahl", "country_code"),
+        ("Flugzeit", "minutes"),
+        ("Firmado el", "approval_date"),
     ] {
         assert!(headings::means(heading, column), "{heading}");
     }
-    for part in ["Nachname", "Vorname", "Nom", "Prénom", "Nombre", "Apellidos", "Cognome", "First name"] {
+    for part in
+        ["Nachname", "Vorname", "Nom", "Prénom", "Nombre", "Apellidos", "Cognome", "First name", "Nachname, Vorname"]
+    {
         assert!(headings::is_part_of_name(part) && !headings::means(part, "real_name"), "{part}");
     }
     assert!(!headings::means("", "dob"));

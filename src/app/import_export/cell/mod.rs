@@ -10,6 +10,7 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 use std::borrow::Borrow;
 use std::fmt::{self, Display};
+use std::ops::Range;
 
 const DAY_SECONDS: i64 = 86_400;
 /// Characters at which other programs cut a cell: a program that splits at semicolons or tabs ignores quotes in the
@@ -231,7 +232,8 @@ fn read_in(
     let text = value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned());
     let wrong = || Text::new("field.moment_or_day");
     if let Some(written) = zone.parse_written(&text) {
-        return Some(written).filter(|moment| fields::is_in_calendar(*moment, is_birth)).ok_or_else(wrong);
+        let beyond = || Text::new("field.day_beyond");
+        return Some(written).filter(|moment| fields::is_in_calendar(*moment, is_birth)).ok_or_else(beyond);
     }
     // A program with a decimal comma writes the number of a day, with its time, as 43430,5.
     let number = fields::seconds(&text.replace(',', ".").into()).ok_or_else(wrong)?;
@@ -245,11 +247,25 @@ fn read_in(
     seconds(&number.into()).map_err(|_| wrong())
 }
 
-/// The day that a spreadsheet means by its number: days since 30 December 1899, from 1900 to 2173.
+/// The day that a spreadsheet means by its number: days since 30 December 1899, from 1900 to 2173. A number that people write
+/// for a year is none.
 fn day_of_spreadsheet(number: i64) -> Option<Date> {
-    const DAYS: std::ops::Range<i64> = 1..100_000;
+    const DAYS: Range<i64> = 1..100_000;
+    const YEARS: Range<i64> = 1_900..2_100;
     let first = Date::constant(1899, 12, 30);
-    DAYS.contains(&number).then(|| first.checked_add(number.days()).ok()).flatten()
+    let is_day = DAYS.contains(&number) && !YEARS.contains(&number);
+    is_day.then(|| first.checked_add(number.days()).ok()).flatten()
+}
+
+/// Reads minutes as `read`, and as spreadsheets write a time of day: `0:15:00`.
+pub(super) fn minutes(read: impl Fn(&Value) -> Result<i64, Text>) -> impl Fn(&Value) -> Result<i64, Text> {
+    move |value| {
+        let text = value.as_str().unwrap_or("").trim();
+        match text.strip_suffix(":00").filter(|rest| rest.contains(':')) {
+            Some(hours_and_minutes) => read(&hours_and_minutes.into()),
+            None => read(value),
+        }
+    }
 }
 
 /// Parses a birthday as [`moment_in`] UTC, because a birthday is the same day in every time zone.
@@ -271,110 +287,4 @@ pub(crate) fn read_birthday_of_form(value: &Value) -> Result<i64, Text> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    const CELLS: [(&str, &str); 25] = [
-        ("x;=1+1", "\"x;'=1+1\""),
-        ("x\t=1", "\"x\t'=1\""),
-        ("x\n+1\r\n@b", "\"x\n'+1\r\n'@b\""),
-        ("x; =1;\"-1", "\"x;' =1;'\"\"-1\""),
-        ("x;'=1;' '=1", "\"x;\'\'=1;\'\' '=1\""),
-        ("x;＝1", "\"x;'＝1\""),
-        ("=1;=2", "\"'=1;'=2\""),
-        ("a;b\n\nc\t't", "\"a;b\n\nc\t't\""),
-        ("a\n;=1", "\"a\n;'=1\""),
-        ("", ""),
-        ("a good one", "a good one"),
-        ("one, two", "\"one, two\""),
-        ("one; two", "\"one; two\""),
-        ("say \"hi\"", "\"say \"\"hi\"\"\""),
-        ("two\nlines", "\"two\nlines\""),
-        (" kept ", "\" kept \""),
-        ("=1+1", "\"'=1+1\""),
-        ("+41 79", "\"'+41 79\""),
-        ("-2", "\"'-2\""),
-        ("@SUM(A1)", "\"'@SUM(A1)\""),
-        ("\t=1", "\"'\t'=1\""),
-        ("＝1", "\"'＝1\""),
-        ("a=b", "a=b"),
-        ("'t was", "'t was"),
-        ("'=1", "\"''=1\""),
-    ];
-
-    #[test]
-    fn a_cell_is_quoted_where_it_must_be_and_never_a_formula() {
-        for (cell, written) in CELLS {
-            let mut table = String::new();
-            write(&mut table, cell);
-            assert_eq!(table, written, "{cell:?}");
-        }
-    }
-
-    #[test]
-    fn what_was_written_is_read_as_it_was() {
-        let all: Vec<String> = CELLS.iter().map(|(cell, _)| (*cell).to_owned()).collect();
-        let mut table = String::new();
-        write_row(&mut table, Separator::Comma, &all);
-        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(table.as_bytes());
-        let record = reader.records().next().unwrap().unwrap();
-        let again: Vec<String> = record.iter().map(read).collect();
-        assert_eq!(again, all);
-    }
-
-    #[test]
-    fn moments_are_read_as_they_are_written() {
-        let zurich = TimeZone::named("Europe/Zurich");
-        for seconds in [0, 1_795_219_200, 1_795_271_400, 1_795_304_400] {
-            for zone in [&zurich, &TimeZone::UTC] {
-                assert_eq!(moment_in(zone)(&json!(exact_moment(zone, seconds))), Ok(seconds));
-            }
-        }
-        for seconds in [0, 1_795_219_200, -86_400, 643_248_000] {
-            assert_eq!(read_birthday(&json!(birthday(seconds))), Ok(seconds));
-        }
-        assert_eq!(birthday(1_795_219_200), "2026-11-21");
-        assert_eq!(read_birthday(&json!("1990-05-20T22:00:00Z")), Ok(643_248_000), "the midnight of another zone");
-        let denver = TimeZone::named("America/Denver");
-        for day in ["2026-11-21", "20261121", "21.11.2026", "2026/11/21", "2026-11-21 00:00", "1795244400"] {
-            assert_eq!(moment_in(&denver)(&json!(day)), Ok(1_795_219_200 + 7 * 3_600), "{day}: the site's day");
-            assert_eq!(last_day_in(&denver)(&json!(day)), Ok(1_795_219_200 + 31 * 3_600 - 1), "{day}: its end");
-        }
-        assert_eq!(moment_in(&denver)(&json!("2026-11-21T00:00:00Z")), Ok(1_795_219_200));
-        assert_eq!(moment_in(&denver)(&json!("21.11.2026 14:30")), Ok(1_795_219_200 + 21 * 3_600 + 1_800));
-        assert_eq!(read_birthday(&json!("20181126")), Ok(1_543_190_400));
-        assert_eq!(read_birthday(&json!("19.06.1964")), Ok(-174_700_800));
-        assert_eq!(read_birthday(&json!(86_400_000)), Ok(86_400_000), "a midnight of 1972 in seconds");
-    }
-
-    #[test]
-    fn no_number_of_a_day_becomes_a_day_of_1970() {
-        for wrong in [
-            "11/21/2026",
-            "5/4/1980",
-            "2026-13-01",
-            "20261301",
-            "soon",
-            "9999999999999999",
-            "0",
-            "21112026",
-            "01062000",
-            "901231",
-            "1062000",
-            "09072000",
-            "99999999",
-        ] {
-            assert!(read_birthday(&json!(wrong)).is_err(), "{wrong}");
-            assert!(moment_in(&TimeZone::UTC)(&json!(wrong)).is_err(), "{wrong}");
-        }
-        for (number, day) in
-            [("43430", "2018-11-26"), ("43430.5", "2018-11-26"), ("43430,75", "2018-11-26"), ("2", "1900-01-01")]
-        {
-            for refused in [read_birthday(&json!(number)), moment_in(&TimeZone::UTC)(&json!(number))] {
-                let said = refused.unwrap_err().in_english();
-                assert!(said.contains(day) && said.contains("spreadsheet"), "{number}: {said}");
-            }
-        }
-    }
-}
+mod tests;
