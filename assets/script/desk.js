@@ -73,17 +73,23 @@ const arrivals = document.getElementById('coming');
 let narrow = () => {};
 if (find && arrivals) {
     const field = find.elements.q, found = document.getElementById('found');
+    const BETWEEN_WORDS = /[\s\p{Pd}.,]+/u;
     // As the server folds names for its search.
     const plain = { ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th', ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ŋ: 'n', ı: 'i', ς: 'σ' };
+    const spelt = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
     const fold = text => text.toLowerCase().normalize('NFKD').replace(/\p{M}|['’‘ʼ′`´＇]/gu, '').replace(/[ßæœþøłđðħŋıς]/g, letter => plain[letter]);
+    // A text as it is folded, and with its umlauts spelt out: `mueller` is Müller, and `müller` Mueller.
+    const forms = text => [fold(text), fold(text.toLowerCase().normalize('NFC').replace(/[äöüøå]/g, letter => spelt[letter]))];
     const rows = () => [...document.querySelectorAll('#coming li, #found li')].filter(row => row.checkVisibility());
     const nameOf = row => row?.querySelector('[href*=members]');
     const toDo = row => row.querySelector('button:not([formaction$=undo]), .button');
     const press = row => toDo(row) ?? nameOf(row);
     const fits = (row, words) => {
-        const who = nameOf(row), name = fold(who.textContent), number = who.pathname.split('/').pop();
-        const parts = name.split(/[\s\-.]+/), joined = parts.join('');
-        return words.every(word => number === word || parts.some(part => part.startsWith(word)) || (word.length > 2 && joined.includes(word)));
+        const who = nameOf(row), number = who.pathname.split('/').pop();
+        return forms(who.textContent).some((name, form) => {
+            const parts = name.split(BETWEEN_WORDS), joined = parts.join('');
+            return words[form].every(word => number === word || parts.some(part => part.startsWith(word)) || (word.length > 2 && joined.includes(word)));
+        });
     };
     // The query that the listed members match. Members of an earlier query are never first.
     let answered = field.value.trim();
@@ -97,8 +103,8 @@ if (find && arrivals) {
     let folded = null, first = null;
     // Enter acts on the line that the clerk saw marked: only typing marks another one.
     narrow = (typing = false) => {
-        const words = fold(field.value).replace('#', '').split(/\s+/).filter(Boolean), earlier = arrivals.querySelector('.earlier');
-        if (earlier && words.length) {
+        const words = forms(field.value).map(text => text.replace('#', '').split(BETWEEN_WORDS).filter(Boolean)), earlier = arrivals.querySelector('.earlier');
+        if (earlier && words[0].length) {
             folded ??= !earlier.open;
             earlier.open = true;
         } else if (earlier && folded !== null) {
@@ -109,9 +115,9 @@ if (find && arrivals) {
             for (const row of hour.children) row.hidden = !fits(row, words);
             hour.hidden = hour.previousElementSibling.hidden = ![...hour.children].some(row => !row.hidden);
         });
-        arrivals.classList.toggle('none', words.length > 0 && ![...arrivals.querySelectorAll('ul')].some(hour => !hour.hidden));
+        arrivals.classList.toggle('none', words[0].length > 0 && ![...arrivals.querySelectorAll('ul')].some(hour => !hour.hidden));
         document.querySelectorAll('.list-of-day .first').forEach(row => row.classList.remove('first'));
-        first = words.length ? (first && !typing ? sameRow(first) : choose()) : null;
+        first = words[0].length ? (first && !typing ? sameRow(first) : choose()) : null;
         first?.classList.add('first');
     };
     const { soon, stop } = liveSearch('/desk?part=found&', (html, query) => {

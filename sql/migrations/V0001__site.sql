@@ -139,13 +139,14 @@ CREATE INDEX members_banned_until ON members (banned_until) WHERE banned_until I
 CREATE INDEX members_with_role ON members (member_id) WHERE role <> 'member';
 
 -- What a member is found by, as one text: words begin after a space, so that three letters say whether a word begins so. Names
--- are found however a keyboard writes them: ß as ss, ł as l, without apostrophes, with any blank, and their words joined. The
+-- are found however a keyboard writes them: ß as ss, ł as l, without apostrophes, with any blank and hyphen, and their words joined. The
 -- words of a search are folded alike (`src/domain/member_query/words.rs`).
 CREATE VIEW member_words AS WITH
     spaced AS (
         SELECT member_id, phone,
-               replace(replace(replace(replace(
-                   real_name, char(160), ' '), char(8239), ' '), char(8201), ' '), char(12288), ' ') AS name,
+               replace(replace(replace(replace(replace(replace(replace(replace(
+                   real_name, char(160), ' '), char(8239), ' '), char(8201), ' '), char(12288), ' ')
+                   , char(8208), '-'), char(8209), '-'), char(8211), '-'), char(8212), '-') AS name,
                iif(screen_name = real_name, '', ' ' || screen_name)
                    || iif(username IN (real_name, screen_name), '', ' ' || username)
                    || iif(username = substr(email, 1, instr(email, '@') - 1), '', ' ' || substr(email, 1, instr(email, '@') - 1))

@@ -2,14 +2,23 @@
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizerBorrowed::new_nfc();
 const NFD: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizerBorrowed::new_nfd();
-const ACCENTS: std::ops::RangeInclusive<char> = '\u{300}'..='\u{36f}';
+const NFKC: ComposingNormalizerBorrowed<'static> = ComposingNormalizerBorrowed::new_nfkc();
+/// Letters as wide as a Chinese one, and Japanese ones of half their width.
+const OTHER_WIDTHS: RangeInclusive<char> = '\u{ff00}'..='\u{ffef}';
+const ACCENTS: RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
 /// The text in Unicode NFC: a letter and its accent as one character where there is one.
 pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
     NFC.normalize(text)
+}
+
+/// The text with letters of another width as the usual ones: `ＡＢ` as `AB`.
+pub(crate) fn in_usual_width(text: &str) -> Cow<'_, str> {
+    if text.chars().any(|c| OTHER_WIDTHS.contains(&c)) { NFKC.normalize(text) } else { Cow::Borrowed(text) }
 }
 
 /// A letter without its accents.

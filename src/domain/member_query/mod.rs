@@ -9,7 +9,7 @@ mod words;
 
 use spelling::word_distance;
 use std::cmp::Ordering;
-use words::{WORD_CHARS_MAX, fold_into, folded_words, raw_words};
+use words::{Umlauts, WORD_CHARS_MAX, fold_into, folded_words, raw_words};
 
 /// Further words of the typed text are ignored.
 const WORDS_MAX: usize = 6;
@@ -23,6 +23,10 @@ pub(crate) struct MemberQuery {
     words: Vec<String>,
     /// The letters of each of `words`.
     letters: Vec<Vec<char>>,
+    /// The letters of all typed words, where there are several.
+    joined: Vec<char>,
+    /// How the words, and the names that they are compared with, are folded.
+    umlauts: Umlauts,
     /// The typed text as a member's number, if it is one.
     pub number: Option<i64>,
     /// The typed text, if it can be the beginning of an e-mail address: if it has an `@`, but not as its first character.
@@ -43,6 +47,26 @@ pub(crate) struct Misspellings {
 
 impl MemberQuery {
     pub(crate) fn parse(typed: &str) -> MemberQuery {
+        MemberQuery::parse_as(typed, Umlauts::Plain)
+    }
+
+    /// The same search with umlauts spelt out, and the pattern of members who may have the words so: `Mueller` and `Müller`
+    /// find each other. `None` where no word can be spelt in two ways.
+    pub(crate) fn spelt_out(typed: &str) -> Option<(MemberQuery, String)> {
+        let query = MemberQuery::parse_as(typed, Umlauts::SpeltOut);
+        let either = |letters: &Vec<char>| {
+            let word: String = letters.iter().collect();
+            let plain = [("ae", "a"), ("oe", "o"), ("ue", "u"), ("aa", "a")]
+                .into_iter()
+                .fold(word.clone(), |word, (spelt, plain)| word.replace(spelt, plain));
+            let is_other = plain != word && plain.chars().count() >= GRAM_CHARS;
+            (if is_other { format!("({} OR {})", quoted(&word), quoted(&plain)) } else { quoted(&word) }, is_other)
+        };
+        let (words, others): (Vec<String>, Vec<bool>) = query.long_words().map(either).unzip();
+        others.contains(&true).then(|| (query, words.join(" AND ")))
+    }
+
+    fn parse_as(typed: &str, umlauts: Umlauts) -> MemberQuery {
         let typed = typed.trim();
         if let Some(number) = labelled_number(typed) {
             return MemberQuery { number: Some(number), ..MemberQuery::default() };
@@ -53,8 +77,13 @@ impl MemberQuery {
         let digits = Some(&bare).filter(|bare| bare.len() >= GRAM_CHARS && bare.bytes().all(|b| b.is_ascii_digit()));
         let digits = digits.map(|bare| bare.trim_start_matches('0').to_owned()).filter(|d| d.len() >= GRAM_CHARS);
         let named = if typed.contains('@') { typed.split('@').next().unwrap_or("") } else { typed };
-        let words: Vec<String> = folded_words(named).filter(|word| word.chars().count() >= 2).take(WORDS_MAX).collect();
+        let mut words = folded_words(named, umlauts);
+        let joined = if words.len() > 1 { words.concat().chars().collect() } else { Vec::new() };
+        words.retain(|word| word.chars().count() >= 2);
+        words.truncate(WORDS_MAX);
         MemberQuery {
+            joined,
+            umlauts,
             letters: words.iter().map(|word| word.chars().collect()).collect(),
             words,
             number: typed.trim_start_matches('#').parse().ok().filter(|number| *number > 0),
@@ -95,8 +124,12 @@ impl MemberQuery {
 
     /// The pattern of members whose names contain the typed words joined: `van den berg` for `Vandenberg`. `None` for one word.
     pub(crate) fn joined_pattern(&self) -> Option<String> {
-        let joined = self.letters.concat();
-        (self.has_several_words() && joined.len() >= GRAM_CHARS).then(|| pattern(&joined))
+        (self.joined.len() >= GRAM_CHARS).then(|| pattern(&self.joined))
+    }
+
+    /// Whether this [`MemberQuery::distance`] is of a member who has every typed word, or words that begin with it or contain it.
+    pub(crate) fn is_without_mistake(distance: u32) -> bool {
+        distance < spelling::MISTAKE_DISTANCE
     }
 
     /// For each typed word of three letters or more, whether any member has a word with this part. `exists` looks a pattern up;
@@ -141,7 +174,7 @@ impl MemberQuery {
         let mut nearest = [None; WORDS_MAX];
         let mut letters = Vec::with_capacity(WORD_CHARS_MAX);
         for word in names.flat_map(raw_words) {
-            fold_into(&mut letters, word);
+            fold_into(&mut letters, word, self.umlauts);
             for (typed, least) in self.letters.iter().zip(&mut nearest) {
                 let distance = word_distance(typed, &letters);
                 *least = distance.into_iter().chain(*least).min();
@@ -151,17 +184,19 @@ impl MemberQuery {
     }
 }
 
-/// Whether two names are alike as a search folds them: in capitals, without accents, with other blanks, with their words in
-/// another order or joined.
+/// Whether two names are alike as a search folds them: in capitals, without accents, with umlauts spelt out, with other blanks,
+/// with their words in another order or joined.
 pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
-    let words = |name: &str| {
-        let mut words: Vec<String> = folded_words(name).collect();
-        let joined = words.concat();
-        words.sort_unstable();
-        (words, joined)
-    };
-    let (one, other) = (words(one), words(other));
-    one.0 == other.0 || one.1 == other.1
+    [Umlauts::Plain, Umlauts::SpeltOut].into_iter().any(|umlauts| {
+        let words = |name: &str| {
+            let mut words = folded_words(name, umlauts);
+            let joined = words.concat();
+            words.sort_unstable();
+            (words, joined)
+        };
+        let (one, other) = (words(one), words(other));
+        one.0 == other.0 || one.1 == other.1
+    })
 }
 
 /// The member's number in a text of a label and a number, as our pages and printouts write it: `No. 13`, `Nr. 13`, `#13`.

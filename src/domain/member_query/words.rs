@@ -2,25 +2,38 @@
 //! keyboards have as others write them, so that `Jose` finds `José`, and `weiss` finds `Weiß`. The view `member_words` folds the
 //! same letters for the index.
 
-use crate::domain::unicode::base_letter;
+use crate::domain::unicode::{base_letter, in_usual_width};
 
 /// The letters of a word that are compared; further letters are ignored.
 pub(super) const WORD_CHARS_MAX: usize = 40;
 
+/// Whether letters with an umlaut lose it, or are spelt out, as in `Mueller` for `Müller`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Umlauts {
+    #[default]
+    Plain,
+    SpeltOut,
+}
+
 /// The folded words of a text.
-pub(super) fn folded_words(text: &str) -> impl Iterator<Item = String> {
-    raw_words(text).map(|word| fold(word).collect())
+pub(super) fn folded_words(text: &str, umlauts: Umlauts) -> Vec<String> {
+    raw_words(&in_usual_width(text)).map(|word| fold(word, umlauts).collect()).collect()
 }
 
 /// The words of a text as written; mail addresses and usernames are split too.
 pub(super) fn raw_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| c.is_whitespace() || "-._@,;/".contains(c)).filter(|word| !word.is_empty())
+    text.split(|c: char| c.is_whitespace() || "-._@,;/".contains(c) || is_dash(c)).filter(|word| !word.is_empty())
+}
+
+/// Whether a character is a dash that programs write for a hyphen.
+fn is_dash(c: char) -> bool {
+    matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
 /// The first [`WORD_CHARS_MAX`] letters of a word, in lower case, without accents and apostrophes.
-fn fold(text: &str) -> impl Iterator<Item = char> {
+fn fold(text: &str, umlauts: Umlauts) -> impl Iterator<Item = char> {
     let letters = text.chars().flat_map(char::to_lowercase);
-    letters.filter(|c| !is_left_out(*c)).flat_map(plain).take(WORD_CHARS_MAX)
+    letters.filter(|c| !is_left_out(*c)).flat_map(move |letter| plain(letter, umlauts)).take(WORD_CHARS_MAX)
 }
 
 /// Whether a character is an accent of its own or an apostrophe.
@@ -29,7 +42,8 @@ fn is_left_out(c: char) -> bool {
 }
 
 /// A lower-case letter as it is typed where the keyboard lacks it.
-fn plain(letter: char) -> impl Iterator<Item = char> {
+fn plain(letter: char, umlauts: Umlauts) -> impl Iterator<Item = char> {
+    const SPELT_OUT: [(char, &str); 5] = [('ä', "ae"), ('ö', "oe"), ('ü', "ue"), ('ø', "oe"), ('å', "aa")];
     const SEVERAL: [(char, &str); 11] = [
         ('ß', "ss"),
         ('æ', "ae"),
@@ -43,20 +57,21 @@ fn plain(letter: char) -> impl Iterator<Item = char> {
         ('ﬄ', "ffl"),
         ('ﬆ', "st"),
     ];
-    let found = SEVERAL.iter().find(|(known, _)| !letter.is_ascii() && *known == letter);
+    let spelt_out = SPELT_OUT.iter().filter(|_| umlauts == Umlauts::SpeltOut);
+    let found = SEVERAL.iter().chain(spelt_out).find(|(known, _)| !letter.is_ascii() && *known == letter);
     let several = found.map_or("", |(_, letters)| letters);
     several.chars().chain(several.is_empty().then(|| without_accent(letter)))
 }
 
 /// Replaces `letters` by the letters of [`fold`], without an allocation.
-pub(super) fn fold_into(letters: &mut Vec<char>, text: &str) {
+pub(super) fn fold_into(letters: &mut Vec<char>, text: &str, umlauts: Umlauts) {
     letters.clear();
     match text.is_ascii() {
         true => {
             let bytes = text.bytes().filter(|b| !b"'`".contains(b)).take(WORD_CHARS_MAX);
             letters.extend(bytes.map(|b| char::from(b.to_ascii_lowercase())));
         }
-        false => letters.extend(fold(text)),
+        false => letters.extend(fold(text, umlauts)),
     }
 }
 

@@ -97,6 +97,11 @@ fn search(tx: &Read, typed: &str, query: &MemberQuery) -> Result<(Vec<Found>, bo
     if let Some(pattern) = query.joined_pattern().filter(|_| found.is_empty()) {
         add(&mut found, nearest(tx, judge(tx, query, &pattern, JUDGED_MAX, 0)?)?);
     }
+    if let Some((spelt_out, pattern)) = MemberQuery::spelt_out(typed).filter(|_| found.len() <= HITS_MAX) {
+        let mut judged = judge(tx, &spelt_out, &pattern, JUDGED_MAX, 0)?;
+        judged.retain(|one| MemberQuery::is_without_mistake(one.distance));
+        add(&mut found, nearest(tx, judged)?);
+    }
     match found.is_empty() {
         true => Ok((guess(tx, query, &known)?, true)),
         false => Ok((found, false)),
