@@ -214,16 +214,18 @@ impl Change<'_> {
         self.is_first_sending_of(form_number, "")
     }
 
-    /// As [`Change::is_first_sending`], for a form to which a person may go back to send it with other values: with another
-    /// `content` it is another form.
+    /// As [`Change::is_first_sending`], for a form to which a person may go back: 409 where it was sent before with another
+    /// `content`, which stands.
     pub(crate) fn is_first_sending_of(&self, form_number: Option<i64>, content: &str) -> Result<bool, Failure> {
         let Some(number) = form_number else { return Ok(true) };
-        let parts: [&[u8]; 3] = [b"form", &number.to_be_bytes(), content.as_bytes()];
-        let replay_key = self.site.keys.hash(Purpose::Replay, &parts);
-        if replays::find(self.tx, &replay_key, self.now())?.is_some() {
-            return Ok(false);
+        let replay_key = self.site.keys.hash(Purpose::Replay, &[b"form", &number.to_be_bytes()]);
+        let body_digest = self.site.keys.hash(Purpose::Replay, &[b"content", content.as_bytes()]);
+        if let Some(before) = replays::find(self.tx, &replay_key, self.now())? {
+            let is_same = before.body_digest == body_digest;
+            let refused = || Failure::exists().saying(Text::new("kiosk.form_sent_before"));
+            return if is_same { Ok(false) } else { Err(refused()) };
         }
-        let nothing = StoredOutcome { body_digest: [0; 32], outcome: Vec::new(), token_hash: None, booking_id: None };
+        let nothing = StoredOutcome { body_digest, outcome: Vec::new(), token_hash: None, booking_id: None };
         replays::insert(self.tx, &replay_key, &nothing)?;
         Ok(true)
     }

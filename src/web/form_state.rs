@@ -45,7 +45,12 @@ impl FormState {
         if problems.is_empty() {
             problems.push((WHOLE_FORM.to_owned(), failure_text(&failure, language)));
         }
-        let page = page(FormState { problems, ..FormState::sent(typed) })?;
+        let mut form = FormState { problems, ..FormState::sent(typed) };
+        // Its number belongs to what was sent before, so that what is typed now is another form.
+        if failure.is(Failure::exists) {
+            form.number = super::new_form_number();
+        }
+        let page = page(form)?;
         Ok(with_failure(page, &failure, language, &call.request_id))
     }
 

@@ -390,7 +390,6 @@ mod tests {
     fn a_member_may_have_each_language_that_members_read() {
         for tag in ["en", "de-CH", "IT", "it-CH", "fr", "es"] {
             assert_eq!(LanguageTag::read(&tag.into()).unwrap(), tag);
-            assert!(Language::of_member(tag).is_some_and(|language| tag.to_lowercase().starts_with(language.tag())));
         }
         for (written, tag) in [("de_CH", "de-CH"), ("Deutsch", "de"), ("FRANÇAIS", "fr"), ("italiano", "it")] {
             assert_eq!(LanguageTag::read(&written.into()).unwrap(), tag);

@@ -81,7 +81,7 @@ fn pins_and_codes_that_were_read_out_stay_in_force() {
 }
 
 #[test]
-fn flight_time_that_is_sent_again_is_entered_once_and_other_minutes_are_more_flight_time() {
+fn flight_time_that_is_sent_again_is_entered_once_and_other_minutes_under_its_number_are_refused() {
     let site = demo();
     let (jane, clerk, kiosk) = (site.flyer("jane"), Clerk::at(&site, &site.desk()), paired(&site));
     let signer = site.signer("ines", &[("Instructor", "4")]).id.to_string();
@@ -97,11 +97,19 @@ fn flight_time_that_is_sent_again_is_entered_once_and_other_minutes_are_more_fli
         (&clerk, &*opening, &*opening, "time"),
     ] {
         let (number, before) = (field(&browser.get(page).page(), "number"), count());
-        for (typed, entered) in [("10", 1), ("10", 1), ("15", 2), ("15", 2)] {
-            let reply = browser.post(path, &[(field_name, typed), ("signer", &signer), ("number", &number)]);
-            assert_eq!((reply.status, count() - before), (303, entered), "{path}, {typed} min.: {reply}");
+        let send = |typed: &str, number: &str| {
+            browser.post(path, &[(field_name, typed), ("signer", &signer), ("number", number)])
+        };
+        for (typed, status, entered) in [("10", 303, 1), ("10", 303, 1), ("15", 422, 1), ("10", 303, 1)] {
+            let reply = send(typed, &number);
+            assert_eq!((reply.status, count() - before), (status, entered), "{path}, {typed} min.: {reply}");
         }
-        let reply = browser.post(path, &[(field_name, "601000"), ("number", &number)]);
+        // The page that refuses is a new form, with what was typed.
+        let refused = send("15", &number).page();
+        assert!(refused.contains("was sent before with other values"), "{path}: {refused}");
+        let another = field(&refused, "number");
+        assert_eq!((send("15", &another).status, count() - before), (303, 2), "{path}");
+        let reply = send("601000", &number);
         assert_eq!((reply.status, count() - before), (422, 2), "{path}: {reply}");
     }
 }
