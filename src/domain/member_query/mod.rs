@@ -185,7 +185,7 @@ impl MemberQuery {
 }
 
 /// Whether two names are alike as a search folds them: in capitals, without accents, with umlauts spelt out, with other blanks,
-/// with their words in another order or joined.
+/// with their words in another order or joined, or one without some words of the other, such as a second first name.
 pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
     [Umlauts::Plain, Umlauts::SpeltOut].into_iter().any(|umlauts| {
         let words = |name: &str| {
@@ -195,7 +195,9 @@ pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
             (words, joined)
         };
         let (one, other) = (words(one), words(other));
-        one.0 == other.0 || one.1 == other.1
+        let (few, many) = if one.0.len() < other.0.len() { (&one.0, &other.0) } else { (&other.0, &one.0) };
+        let is_part = few.len() > 1 && few.iter().all(|word| many.contains(word));
+        one.0 == other.0 || one.1 == other.1 || is_part
     })
 }
 
