@@ -27,6 +27,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The address in the samples, which a site replaces by its own.
 const SAMPLE_ADDRESS: &str = "http://localhost:8080";
+/// Where the samples name a tunnel, a site puts its own number.
+const SAMPLE_TUNNEL: &str = "TUNNEL_ID";
 /// The page may load the site's own style and script, and do nothing else.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
@@ -35,8 +37,8 @@ const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
 
 /// The description of a site, the same for every client: made and compressed once.
 struct Edition {
-    /// The site's address in the samples.
-    address: String,
+    /// The site's address and its tunnel in the samples.
+    place: (String, i64),
     document: Text,
     page: Text,
     collection: Text,
@@ -53,21 +55,23 @@ static EDITION: Mutex<Option<Arc<Edition>>> = Mutex::new(None);
 
 impl Edition {
     fn of(site: &Site) -> Arc<Edition> {
-        let address = site.public_url();
+        let place = (site.public_url(), site.tunnel_id);
         let mut current = EDITION.lock().unwrap_or_else(PoisonError::into_inner);
         match &*current {
-            Some(edition) if edition.address == address => edition.clone(),
-            _ => current.insert(Arc::new(Edition::make(address))).clone(),
+            Some(edition) if edition.place == place => edition.clone(),
+            _ => current.insert(Arc::new(Edition::make(place))).clone(),
         }
     }
 
-    fn make(address: String) -> Edition {
+    fn make(place: (String, i64)) -> Edition {
+        let (address, tunnel_id) = (&place.0, place.1.to_string());
         let quoted = Value::from(address.as_str()).to_string();
         let document = text_with_samples(rows()).replace(SAMPLE_ADDRESS, quoted.trim_matches('"'));
         let description = Description::read(&document);
-        let page = page::write(&description).replace(SAMPLE_ADDRESS, &address);
+        let page = page::write(&description).replace(SAMPLE_ADDRESS, address).replace(SAMPLE_TUNNEL, &tunnel_id);
         let collection = collection::write(&description).replace(SAMPLE_ADDRESS, quoted.trim_matches('"'));
-        Edition { address, document: Text::new(document), page: Text::new(page), collection: Text::new(collection) }
+        let collection = collection.replace(SAMPLE_TUNNEL, &tunnel_id);
+        Edition { place, document: Text::new(document), page: Text::new(page), collection: Text::new(collection) }
     }
 }
 

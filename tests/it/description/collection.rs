@@ -82,7 +82,6 @@ fn the_first_booking_of_the_collection_works_when_its_requests_are_sent_in_order
     set(&mut known, "client_id", partner.client_id().to_owned());
     set(&mut known, "now", site.now().to_string());
     set(&mut known, "tomorrow", (site.now() + 86_400).to_string());
-    set(&mut known, "tunnel_id", Site::TUNNEL_ID.to_string());
     for (number, step) in list(&collection["item"][0]["item"]).iter().enumerate() {
         set(&mut known, "nonce", format!("nonce-of-this-step-{number}"));
         let fill = |text: &str| {
