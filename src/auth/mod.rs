@@ -7,6 +7,7 @@ pub(crate) mod clerk_switch;
 pub(crate) mod confirmation;
 mod cookie;
 pub(crate) mod device;
+pub(crate) mod hidden_callers;
 pub(crate) mod idempotency;
 pub(crate) mod kiosk;
 pub mod limits;

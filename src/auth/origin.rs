@@ -1,7 +1,7 @@
 //! The origin of forms. A browser sends its cookies with every request, whichever page caused the request; so a change is
 //! accepted from our own pages alone.
 
-use super::cookie;
+use super::{cookie, hidden_callers};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
@@ -124,6 +124,7 @@ pub(crate) fn check(site: &Site, call: &Call) -> Result<(), Failure> {
             .because(format_args!("sent over plain http, not from {public}")));
     }
     set_last_refused(site, call, None);
+    hidden_callers::look(site, call, named);
     Ok(())
 }
 

@@ -17,8 +17,8 @@ pub(crate) const CERTIFICATE_SECONDS_WARNING: i64 = 14 * DAY;
 pub(crate) const CERTIFICATE_SECONDS_ALARM: i64 = 3 * DAY;
 /// Seconds since the keys of a network were written; networks change theirs within weeks.
 pub(crate) const SOCIAL_KEYS_SECONDS_WARNING: i64 = 30 * DAY;
-/// Seconds for which a form that came from another origin than the `Host` is told of.
-pub(crate) const REFUSED_FORM_SECONDS: i64 = DAY;
+/// Seconds for which a form that a proxy spoiled is told of.
+pub(crate) const PROXY_SECONDS: i64 = DAY;
 /// Backup rounds without a backup.
 pub(crate) const BACKUP_ROUNDS_WARNING: i64 = 3;
 /// Seconds since the last backup, where no backups are scheduled, and the least alarm limit.

@@ -9,6 +9,7 @@ pub(crate) mod chunks;
 pub mod failure;
 pub mod field_types;
 pub(crate) mod fields;
+pub(crate) mod forwarded;
 pub(crate) mod gzip;
 pub(crate) mod json;
 mod network;

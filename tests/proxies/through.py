@@ -202,7 +202,10 @@ def walk(place, facts, log):
     lines = [json.loads(line) for line in open(log) if f"through-{RECIPE}" in line]
     addresses = {line["address"] for line in lines}
     assert addresses == {CALLER}, f"the site took the caller for {addresses}: {lines[:1]}"
-    print(f"{RECIPE}: the site knows the caller", flush=True)
+    told = subprocess.run([EXECUTABLE, "doctor", "--json", "--data", f"{os.path.dirname(log)}/tunneldesk-demo"], capture_output=True, text=True)
+    spoiled = [fact for fact in json.loads(told.stdout)["facts"] if fact["name"] in ("forms", "callers")]
+    assert not spoiled, f"the doctor tells of the recipe: {spoiled}"
+    print(f"{RECIPE}: the site knows the caller, and the doctor is content", flush=True)
 
     plain = http.client.HTTPConnection("127.0.0.1", place.plain, timeout=WAIT_MAX)
     plain.request("GET", "/desk", headers={"Host": NAME})

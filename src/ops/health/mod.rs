@@ -61,6 +61,7 @@ pub fn check(site: &Site, depth: Depth) -> Vec<Fact> {
     site.store.release();
     let at_times = [
         services::refused_forms(site),
+        services::hidden_callers(site),
         services::standby(site),
         services::promotion(site),
         leftovers(&site.config.data),

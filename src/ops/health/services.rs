@@ -1,6 +1,7 @@
 //! The facts about the services of the site: backups, replication, messages, the certificate, sign-ins.
 
 use super::{moment_text, or_unreadable, shown_bytes};
+use crate::auth::hidden_callers;
 use crate::auth::limits::booking_pins;
 use crate::auth::limits::messages::{self, DailyQuota};
 use crate::auth::origin;
@@ -8,7 +9,7 @@ use crate::auth::social;
 use crate::domain::health::{
     self, CERTIFICATE_SECONDS_ALARM, CERTIFICATE_SECONDS_WARNING, DRILL_SECONDS_WARNING, Fact, MISSES_ALARM,
     MISSES_WARNING, OFF_SITE_BASE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING,
-    REFUSED_FORM_SECONDS, SOCIAL_KEYS_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
+    PROXY_SECONDS, SOCIAL_KEYS_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
 };
 use crate::domain::standby::Wait;
 use crate::i18n::language::Text;
@@ -82,12 +83,19 @@ pub(crate) fn social_keys(site: &Site) -> Fact {
 /// Forms that were refused because of where they came from. `None`: none lately. One alone may be another site's; where the
 /// proxy passes another `Host` on than the browser's, it is every form of this one.
 pub(crate) fn refused_forms(site: &Site) -> Option<Fact> {
-    let last = origin::last_refused(site).filter(|last| site.now() - last.at < REFUSED_FORM_SECONDS)?;
+    let last = origin::last_refused(site).filter(|last| site.now() - last.at < PROXY_SECONDS)?;
     let text = Text::new("health.forms")
         .with("at", moment_text(site, last.at))
         .with("from", &last.from)
         .with("host", &last.host);
     Some(Fact::judged("forms", State::Warning, text, Text::new("health.forms.next").with("from", last.from)))
+}
+
+/// A proxy that does not say who calls. `None`: none lately.
+pub(crate) fn hidden_callers(site: &Site) -> Option<Fact> {
+    let last = hidden_callers::last(site).filter(|last| site.now() - last.at < PROXY_SECONDS)?;
+    let text = Text::new("health.callers").with("at", moment_text(site, last.at)).with("proxy", last.proxy);
+    Some(Fact::judged("callers", State::Warning, text, Text::new("health.callers.next").with("proxy", last.proxy)))
 }
 
 pub(crate) fn backup(site: &Site) -> Fact {

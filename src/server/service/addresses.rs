@@ -3,34 +3,15 @@
 use super::{HttpService, Peer};
 use crate::http::call;
 use crate::http::failure::Failure;
+use crate::http::forwarded;
 use crate::i18n::language::Text;
-use http::{HeaderMap, HeaderName, Uri, Version, header};
+use http::{HeaderMap, Uri, Version, header};
 use std::borrow::Cow;
 use std::net::IpAddr;
-
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// The refusal of a request that must name its host.
 pub(super) fn no_host() -> Failure {
     Failure::bad_request().saying(Text::new("bad_request.target"))
-}
-
-/// The address of a node as proxies write it (RFC 7239 6): alone, with a port, or in brackets.
-fn node_address(node: &str) -> Option<IpAddr> {
-    let node = node.trim().trim_matches('"');
-    if let Some(rest) = node.strip_prefix('[') {
-        let (address, port) = rest.split_once(']')?;
-        let is_whole = port.is_empty() || port.strip_prefix(':').is_some_and(|port| is_port(port.as_bytes()));
-        return address.parse().ok().filter(|_| is_whole);
-    }
-    node.parse().ok().or_else(|| {
-        let (address, port) = node.split_once(':')?;
-        address.parse().ok().filter(|_| is_port(port.as_bytes()))
-    })
-}
-
-fn is_port(text: &[u8]) -> bool {
-    (1..=5).contains(&text.len()) && text.iter().all(u8::is_ascii_digit)
 }
 
 impl HttpService {
@@ -81,15 +62,10 @@ impl HttpService {
     /// The last address before our own proxies. `X-Forwarded-For` is read from the right, because clients can write the left
     /// part; a value that is no address ends the search.
     pub(super) fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
-        let lines = headers.get_all(FORWARDED_FOR).iter().filter_map(|line| line.to_str().ok());
-        let named: Vec<&str> = lines.flat_map(|line| line.split(',')).collect();
         let mut caller = peer;
-        for one in named.into_iter().rev() {
-            if !self.is_proxy(caller) {
-                break;
-            }
-            let Some(address) = node_address(one) else { break };
-            caller = address.to_canonical();
+        for one in forwarded::list(headers).into_iter().rev() {
+            let Some(address) = one.filter(|_| self.is_proxy(caller)) else { break };
+            caller = address;
         }
         caller
     }
@@ -100,35 +76,5 @@ impl HttpService {
             return peer.log_address.as_deref().map(Cow::Borrowed);
         }
         self.log_addresses.reduce(caller).map(|reduced| Cow::Owned(reduced.to_string()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::node_address;
-
-    #[test]
-    fn an_address_is_read_with_a_port_and_in_brackets() {
-        for (node, address) in [
-            ("203.0.113.7", "203.0.113.7"),
-            (" 203.0.113.7:51234", "203.0.113.7"),
-            ("2001:db8::7", "2001:db8::7"),
-            ("[2001:db8::7]", "2001:db8::7"),
-            ("\"[2001:db8::7]:4711\"", "2001:db8::7"),
-        ] {
-            assert_eq!(node_address(node), Some(address.parse().unwrap()), "{node}");
-        }
-        for other in [
-            "",
-            "unknown",
-            "_hidden",
-            "203.0.113.7:",
-            "203.0.113.7:x",
-            "[2001:db8::7",
-            "[2001:db8::7]x",
-            "[::1]:123456",
-        ] {
-            assert_eq!(node_address(other), None, "{other}");
-        }
     }
 }
