@@ -147,7 +147,7 @@ pub(crate) fn stored_moment(value: &Value) -> Result<i64, Text> {
 pub(crate) fn day_of_birth(value: &Value) -> Result<i64, Text> {
     let seconds = moment_in(YEAR_1900..=MOMENT_MAX, value)?;
     if seconds.rem_euclid(QUARTER_SECONDS) != 0 || (1..DAY_SECONDS).contains(&seconds) {
-        return Err(Text::new("field.dob"));
+        return Err(Text::new("field.not_moment"));
     }
     Ok(nearest_midnight(seconds))
 }
