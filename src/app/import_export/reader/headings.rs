@@ -135,9 +135,9 @@ fn plain(heading: &str) -> String {
     folded(heading).chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-/// Whether a heading means a column.
+/// Whether a heading means a column; what it explains in brackets behind a blank does not matter.
 pub(super) fn means(heading: &str, column: &str) -> bool {
-    let plain = plain(heading);
     let others = HEADINGS.iter().find(|(name, _)| *name == column).map_or("", |(_, others)| others);
-    plain == column.replace('_', "") || has(others, &plain)
+    let is_known = |plain: &str| plain == column.replace('_', "") || has(others, plain);
+    is_known(&plain(heading)) || heading.split_once(" (").is_some_and(|(name, _)| is_known(&plain(name)))
 }

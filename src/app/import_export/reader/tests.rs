@@ -93,6 +93,8 @@ fn headings_are_known_in_the_languages_of_the_desk() {
         ("Benutzername", "username"),
         ("Mitgliedsname", "username"),
         ("Geb.-Datum", "dob"),
+        ("Geburtsdatum (TT.MM.JJJJ) *", "dob"),
+        ("Phone (mobile)", "phone"),
         ("Né(e) le", "dob"),
         ("Nato/a il", "dob"),
         ("F. nacimiento", "dob"),
