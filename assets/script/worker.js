@@ -1,8 +1,5 @@
-// The service worker of a kiosk: shows the offline page where a page cannot be loaded. The cache holds that page, its
-// stylesheets and its scripts, and no personal data.
+// What the service workers share: the page for no network and the files of the pages are in a cache, which has no personal data.
 'use strict';
-const OFFLINE_PAGE = '/kiosk/away';
-
 addEventListener('install', event => event.waitUntil((async () => {
     const cache = await caches.open(VERSION);
     const page = await fetch(OFFLINE_PAGE, { cache: 'no-store' });
@@ -13,12 +10,15 @@ addEventListener('install', event => event.waitUntil((async () => {
 })()));
 
 addEventListener('activate', event => event.waitUntil((async () => {
-    for (const name of await caches.keys()) if (name !== VERSION) await caches.delete(name);
+    // Another part of the site has a worker and a cache of its own.
+    for (const name of await caches.keys()) if (name.startsWith(`${SCOPE} `) && name !== VERSION) await caches.delete(name);
     await clients.claim();
 })()));
 
 addEventListener('fetch', event => {
     const { request } = event;
+    const own = self.answerOwn?.(event);
+    if (own) return event.respondWith(own);
     if (request.method !== 'GET') return;
     if (request.mode === 'navigate') event.respondWith(fetch(request).catch(() => caches.match(OFFLINE_PAGE)));
     else if (new URL(request.url).pathname.startsWith('/assets/')) event.respondWith(fetch(request).catch(async () => await caches.match(request) ?? Response.error()));

@@ -874,6 +874,8 @@ CREATE TABLE entries (
                                                      -- look and the signature
     asked_version       INTEGER NOT NULL DEFAULT 1,  -- the version of which the named signer was told: one who says nothing of
                                                      -- what was shown can have seen this one only
+    form_number         INTEGER,                     -- by which flight time that was typed without network is known when it is
+    form_mark           INTEGER,                     -- sent again, however much later; and a keyed hash of what was sent
     created_at          INTEGER NOT NULL,
     updated_at          INTEGER NOT NULL,
     CHECK (kind <> 'time' OR minutes >= 1),
@@ -885,6 +887,7 @@ CREATE INDEX entries_by_member ON entries
     (member_id, kind, entry_date, entry_id, status, minutes, cat_group, skill, tunnel_id, author_id, booking_id,
      opening, created_at, comment, cat_id, instructor_id, approval_date, version, asked_version, comments_instructor,
      comment_denial);
+CREATE UNIQUE INDEX entries_by_form ON entries (author_id, form_number) WHERE form_number IS NOT NULL;
 CREATE INDEX entries_booked ON entries (member_id, booking_id) WHERE booking_id IS NOT NULL;
 CREATE INDEX entries_by_opening ON entries (opening) WHERE opening IS NOT NULL;
 CREATE INDEX entries_waiting ON entries (instructor_id, entry_date) WHERE status = 'pending';

@@ -17,6 +17,9 @@ const HASH_BYTES: usize = 6;
 /// The style sheet of every page, also of pages that embed it.
 pub(crate) const PAGE: &str = include_str!("../../assets/style/page.css");
 
+/// What the members' own pages keep without network, for the pages and for their worker.
+pub(crate) const STORE: &str = include_str!("../../assets/script/me-store.js");
+
 struct File {
     /// The name in templates.
     name: &'static str,
@@ -24,7 +27,7 @@ struct File {
     text: &'static str,
 }
 
-const FILES: [File; 16] = [
+const FILES: [File; 18] = [
     File { name: "page.css", kind: "text/css; charset=utf-8", text: PAGE },
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
     File { name: "page.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/page.js") },
@@ -56,6 +59,8 @@ const FILES: [File; 16] = [
     File { name: "join.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/join.js") },
     File { name: "sign.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/sign.js") },
     File { name: "me.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/me.css") },
+    File { name: "me.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/me.js") },
+    File { name: "me-store.js", kind: "text/javascript; charset=utf-8", text: STORE },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
 

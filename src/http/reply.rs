@@ -195,7 +195,7 @@ pub(crate) fn page(status: StatusCode, language: Language, html: impl Into<Bytes
 /// An HTML page that may load style, script and pictures from this site, and submit forms to it.
 pub(crate) fn console(status: StatusCode, language: Language, html: String) -> Reply {
     let policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
-                  form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+                  manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
     let mut reply = page(status, language, html);
     reply.headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     // Without a referrer, browsers would omit the origin of forms too.

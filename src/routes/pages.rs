@@ -100,6 +100,14 @@ pub static PAGES: &[Route] = &[
     own     (POST,   "/me/papers",                                          member::papers::certificate).drawing(),
     own     (GET,    "/me/progression.svg",                                 member::papers::progression),
 
+    own     (POST,   "/me/kept",                                            member::flight_time::add_kept).on("/me/logbook/time"),
+
+    // What a telephone needs to install them and to show them without network; nobody's
+    page    (GET,    "/app/manifest.json",                                  member::offline::manifest).from_home(),
+    page    (GET,    "/app/icon.png",                                       member::offline::icon).from_home(),
+    page    (GET,    "/app/worker.js",                                      member::offline::worker).from_home(),
+    page    (GET,    "/app/away",                                           member::offline::show_page).from_home(),
+
     // Signing in at the desk
     page    (GET,    "/desk/sign-in",                                       desk::sign_in::show_or_pass),
     page    (POST,   "/desk/sign-in",                                       desk::sign_in::with_password).hashing(),

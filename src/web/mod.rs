@@ -14,6 +14,7 @@ pub(crate) mod member;
 pub(crate) mod public;
 mod upload;
 mod waiver_form;
+mod worker;
 mod years;
 
 pub(crate) use form::{Form, form, form_pairs, read_form};
@@ -76,6 +77,7 @@ pub(crate) fn refusal_of(path: &str) -> Option<Refusal> {
     match path {
         _ if below("/kiosk") => Some(kiosk::refusal),
         _ if below("/join")
+            || below("/app")
             || below("/claim")
             || below("/confirm")
             || below("/recover")

@@ -10,6 +10,7 @@ use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::i18n::language::Text;
+use crate::keys::Purpose;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
 use crate::store::tables::members::Holder;
 use crate::store::tables::tunnels;
@@ -58,6 +59,23 @@ pub(crate) fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, 
     let entry_id = flights::enter_time(cx, member_id, actor_id(cx)?, time)?;
     record_for_other(cx, "entry.entered", member_id, entry_id)?;
     Ok(entry_id)
+}
+
+/// [`enter`] in the actor's own logbook, for a form that was filled in without network and comes when there is one, as often as its
+/// answer is lost and however much later: the number stays with the entry. 422 where the number came before with other content.
+pub(crate) fn enter_once(cx: &Change, time: &NewTime, number: i64, content: &str) -> Result<(), Failure> {
+    let member_id = cx.own()?.member_id;
+    let hash = cx.site.keys.hash(Purpose::Replay, &[b"typed without network", content.as_bytes()]);
+    let mark = hash.first_chunk().map_or(0, |bytes| i64::from_be_bytes(*bytes));
+    match entries::find_form(cx.tx, member_id, number)? {
+        Some(known) if known == mark => Ok(()),
+        Some(_) => Err(Failure::field("number", Text::new("me.sent_otherwise"))),
+        None => {
+            let entry_id = enter(cx, member_id, time)?;
+            entries::set_form(cx.tx, entry_id, number, mark)?;
+            Ok(())
+        }
+    }
 }
 
 /// The mark of flight time, for the form that corrects it.

@@ -115,6 +115,17 @@ pub fn insert_time(tx: &Write, member_id: i64, author_id: i64, booking_id: Optio
     })
 }
 
+/// The mark of the form of this number that the author sent.
+pub(crate) fn find_form(tx: &Read, author_id: i64, number: i64) -> Result<Option<i64>> {
+    tx.find(sql!("SELECT form_mark FROM entries WHERE author_id = ?1 AND form_number = ?2"), (author_id, number))
+}
+
+/// Records by which form an entry was sent.
+pub(crate) fn set_form(tx: &Write, entry_id: i64, number: i64, mark: i64) -> Result<usize> {
+    let sql = sql!("UPDATE entries SET form_number = ?2, form_mark = ?3 WHERE entry_id = ?1");
+    tx.run(sql, (entry_id, number, mark))
+}
+
 pub(crate) fn update_time(tx: &Write, entry_id: i64, time: &NewTime) -> Result<usize> {
     update!(tx, "UPDATE entries" NewTime: time, { updated_at: tx.now() } "WHERE entry_id = ? AND kind = 'time'", entry_id)
 }

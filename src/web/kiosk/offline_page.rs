@@ -3,14 +3,11 @@
 
 use super::{Screen, show};
 use crate::http::Answer;
-use crate::http::assets;
 use crate::http::call::Call;
-use crate::http::reply;
 use crate::site::Site;
+use crate::web::worker;
 use askama::Template;
-use http::{HeaderName, HeaderValue, StatusCode, header};
-
-const WORKER: &str = include_str!("../../../assets/script/worker.js");
+use http::StatusCode;
 
 #[derive(Template)]
 #[template(path = "kiosk/offline.html", config = "assets/templates/askama.toml")]
@@ -23,15 +20,8 @@ pub(crate) fn show_page(site: &Site, call: &Call) -> Answer {
     Ok(show(StatusCode::OK, call.language(), &Page { screen: Screen::outside(site, call)? }))
 }
 
-/// `GET /kiosk/worker.js`: the service worker. Its text changes whenever an asset of the offline page changes.
+/// `GET /kiosk/worker.js`: the service worker.
 pub(crate) fn worker(_: &Site, _: &Call) -> Answer {
-    let version: String =
-        ["kiosk.js", "page.js", "desk.js", "page.css", "desk.css", "kiosk.css"].map(assets::path).concat();
-    let script = format!("const VERSION = '{version}';\n{WORKER}");
-    let reply = reply::bytes("text/javascript; charset=utf-8", script);
-    let policy = HeaderValue::from_static("default-src 'none'; connect-src 'self'");
-    Ok(reply
-        .with_header(header::CONTENT_SECURITY_POLICY, policy)
-        .with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"))
-        .with_header(HeaderName::from_static("service-worker-allowed"), HeaderValue::from_static("/kiosk")))
+    let files = ["kiosk.js", "page.js", "desk.js", "page.css", "desk.css", "kiosk.css"];
+    Ok(worker::serve("/kiosk", "/kiosk/away", &files, &[]))
 }

@@ -12,15 +12,16 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
-use crate::http::reply;
+use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
 use crate::store::tables::tunnels;
 use crate::web::form_state::{FormState, value};
-use crate::web::{form, form_pairs, form_status, path_id};
+use crate::web::{client_error_text, form, form_pairs, form_status, path_id};
 use askama::Template;
+use http::StatusCode;
 
 /// Usual durations in minutes, for a list under the field.
 const USUAL: [i64; 6] = [2, 5, 10, 15, 20, 30];
@@ -61,6 +62,15 @@ struct Typed {
     comment: String,
     /// The moment of that day for a new entry.
     moment: i64,
+}
+
+impl Typed {
+    /// The content of the form, by which it is known when it is sent again, and the entry that it makes.
+    fn for_entry(self) -> (String, NewTime) {
+        let content = format!("{} {} {} {}", self.minutes, self.date, self.tunnel_id, self.comment);
+        let Typed { minutes, tunnel_id, comment, moment, .. } = self;
+        (content, NewTime { entry_date: moment, minutes, tunnel_id, comment })
+    }
 }
 
 /// `GET /me/logbook/time`: the form for new flight time, of today.
@@ -123,13 +133,7 @@ pub(crate) fn add(site: &Site, call: &Call, member: &Member) -> Answer {
     let sent = form_pairs(call)?;
     let number = value(&sent, "number").parse().ok();
     let entered = read(site, call).and_then(|typed| {
-        let content = format!("{} {} {} {}", typed.minutes, typed.date, typed.tunnel_id, typed.comment);
-        let new = NewTime {
-            entry_date: typed.moment,
-            minutes: typed.minutes,
-            tunnel_id: typed.tunnel_id,
-            comment: typed.comment,
-        };
+        let (content, new) = typed.for_entry();
         app::change(site, member, call.language(), |cx| {
             if cx.is_first_sending_of(number, &format!("{} {content}", member.id()))? {
                 time::enter(cx, member.id(), &new)?;
@@ -140,6 +144,30 @@ pub(crate) fn add(site: &Site, call: &Call, member: &Member) -> Answer {
     match entered {
         Ok(()) => Ok(reply::see_other(&format!("{LOGBOOK}?done=logged"))),
         Err(failure) => refused(call, failure, sent, |form| page(site, call, member, None, form)),
+    }
+}
+
+/// `POST /me/kept`: flight time that the telephone kept while it had no network. Once, however often it is sent. 204, else the
+/// reason against it as a text, which the telephone shows beside what it keeps. 403 where another member is signed in meanwhile.
+pub(crate) fn add_kept(site: &Site, call: &Call, member: &Member) -> Answer {
+    let sent = form_pairs(call)?;
+    let whole = |field: &str| value(&sent, field).parse::<i64>().ok();
+    let (Some(number), Some(owner)) = (whole("number"), whole("member")) else { return Err(Failure::bad_request()) };
+    if owner != member.id() {
+        return Err(Failure::not_allowed());
+    }
+    let entered = read(site, call).and_then(|typed| {
+        let (content, new) = typed.for_entry();
+        app::change(site, member, call.language(), |cx| time::enter_once(cx, &new, number, &content))
+    });
+    match entered {
+        Ok(()) => Ok(reply::empty(StatusCode::NO_CONTENT)),
+        Err(failure) if matches!(failure.status(), StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY) => {
+            let status = failure.status();
+            let text = client_error_text(failure, call.language())?;
+            Ok(Reply { status, ..reply::bytes("text/plain; charset=utf-8", text) })
+        }
+        Err(failure) => Err(failure),
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct Shell {
     frame: Frame,
     /// Path of the part that the page belongs to.
     pub part: &'static str,
+    /// For what the browser keeps of the pages: it is one member's.
+    pub member_id: i64,
     /// Whose pages they are.
     pub name: String,
     /// For the browser's store of passwords.
@@ -68,7 +70,15 @@ impl Shell {
         })?;
         let username = profile.username;
         let name = if profile.screen_name.is_empty() { username.clone() } else { profile.screen_name };
-        Ok(Shell { frame: Frame::outside(site, call)?, part, name, username, unread, done: done(call, messages) })
+        Ok(Shell {
+            frame: Frame::outside(site, call)?,
+            part,
+            member_id: member.id(),
+            name,
+            username,
+            unread,
+            done: done(call, messages),
+        })
     }
 
     /// ISO 639-1.
@@ -86,6 +96,11 @@ impl Shell {
 
     pub(crate) fn tell(&self, text: &Text) -> String {
         self.frame.tell(text)
+    }
+
+    /// Since when a page was kept, for the script to fill in.
+    pub(crate) fn kept_text(&self) -> String {
+        self.frame.tell(&Text::new("me.kept").with("when", "{when}"))
     }
 
     /// How many notices were not read.

@@ -11,6 +11,7 @@ mod frame;
 pub(crate) mod home;
 pub(crate) mod logbook;
 pub(crate) mod notices;
+pub(crate) mod offline;
 pub(crate) mod papers;
 pub(crate) mod payments;
 pub(crate) mod photo;

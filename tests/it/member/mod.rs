@@ -4,6 +4,8 @@ mod account;
 mod bookings;
 mod home;
 mod logbook;
+mod network;
+mod offline;
 mod pages;
 mod reach;
 mod security;
