@@ -276,34 +276,37 @@ if (live().length) {
         if (form?.checkVisibility()) form.before(said); else page.prepend(said);
         said.scrollIntoView({ block: 'center', behavior: 'instant' });
     };
-    const fill = form => {
+    const fill = (form, fields) => {
         typed(form).forEach((one, at) => {
-            const [name, value, checked] = kept.fields[at] ?? [];
+            const [name, value, checked] = fields[at] ?? [];
             if (name === one.name && (value === one.value || !/radio|checkbox/.test(one.type))) [one.value, one.checked] = [value, checked];
         });
         for (let around = form; around = around.parentElement.closest('details');) around.open = true;
-        form.querySelector('button:not([type])')?.focus({ preventScroll: true });
     };
     if (lost) keep({ said: lost.dataset.said, tone: lost.dataset.tone });
     if (page) {
         const isOwn = kept.said && (kept.clerk === clerk || kept.handedOver) && Date.now() - kept.at < KEPT_MS;
         const form = isOwn && same(kept.action)[kept.place], isRefused = kept.tone === 'problem';
-        if (form && (isRefused || kept.fields[0])) fill(form);
+        if (form && (isRefused || kept.fields[0])) {
+            fill(form, kept.fields);
+            form.querySelector('button:not([type])')?.focus({ preventScroll: true });
+        }
         if (isOwn && (isRefused || (form && kept.fields[0]))) say(form);
+        // A form that is half filled stays so when another one of the page is sent, and goes on from there.
+        const { beside } = kept, halfFilled = beside?.clerk === clerk && beside.path === location.pathname && Date.now() - beside.at < KEPT_MS && same(beside.action)[beside.place];
+        let filling = halfFilled || undefined;
+        if (filling) fill(filling, beside.fields);
         // A page that answers a form has no address; the page before it has.
-        keep({ clerk, said: '', fields: [], handedOver: false, page: page.dataset.address ? kept.page : location.pathname + location.search });
-        const keepForm = form => {
+        keep({ clerk, said: '', fields: [], handedOver: false, beside: undefined, page: page.dataset.address ? kept.page : location.pathname + location.search });
+        const copyOf = form => {
             const action = form.getAttribute('action');
-            const fields = typed(form).map(one => [one.name, one.value, one.checked]);
-            keep({ at: Date.now(), action, place: same(action).indexOf(form), fields });
+            return { at: Date.now(), action, place: same(action).indexOf(form), fields: typed(form).map(one => [one.name, one.value, one.checked]) };
         };
         // A colleague who takes over goes on with the form that is half filled.
-        let filling;
         addEventListener('input', ({ target }) => { if (target.form?.method === 'post' && target.form.id !== 'change') filling = target.form; });
         changing?.addEventListener('click', () => {
             if (!filling?.isConnected) return;
-            keepForm(filling);
-            keep({ handedOver: true, said: changing.dataset.said, tone: 'note good' });
+            keep({ ...copyOf(filling), handedOver: true, said: changing.dataset.said, tone: 'note good' });
         });
         changing?.addEventListener('stayed', () => keep({ handedOver: false, said: '', fields: [] }));
         addEventListener('submit', ({ target, submitter }) => {
@@ -313,8 +316,8 @@ if (live().length) {
                 kept = {};
                 return keep({});
             }
-            keepForm(target);
-            keep({ to: submitter?.getAttribute('formaction') ?? action });
+            const isBeside = filling?.isConnected && filling !== target;
+            keep({ ...copyOf(target), to: submitter?.getAttribute('formaction') ?? action, beside: isBeside ? { ...copyOf(filling), clerk, path: location.pathname } : undefined });
         });
     } else if (formPage && location.pathname === kept.to) location.replace(formPage);
     else if (kept.said) document.querySelectorAll('[name=to]').forEach(one => { one.value = kept.page; });

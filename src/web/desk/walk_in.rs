@@ -1,8 +1,8 @@
 //! Bookings made at the desk, for walk-ins and by telephone.
 
 use super::bookings::to_day;
-use super::members::lookup::{LookupError, find_member};
-use super::members::{search, waiver};
+use super::members::search::{self, NotOne};
+use super::members::waiver;
 use super::today::{self, BookingInput};
 use crate::app::bookings::{self, DeskBooking, NotBooked};
 use crate::app::{self, flights};
@@ -42,9 +42,12 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     if flight_date < zone.day(now, 0).from {
         return again(site, call, clerk, sent, "desk.move_past");
     }
-    let member_id = match find_by_any(site, &sent.member)? {
+    let member_id = match search::find_one(site, &sent.member)? {
         Ok(member_id) => member_id,
-        Err(key) => return again(site, call, clerk, sent, key),
+        Err(NotOne::TwoAccounts) => return again(site, call, clerk, sent, "desk.member_two"),
+        Err(NotOne::Nobody) => return again(site, call, clerk, sent, "desk.walk_in_nobody"),
+        Err(NotOne::Similar(_)) => return again(site, call, clerk, sent, "desk.book_similar"),
+        Err(NotOne::Several(_)) => return again(site, call, clerk, sent, "desk.book_several"),
     };
     let BookingInput { number, is_another, full_quarter, .. } = sent;
     let wanted = DeskBooking { member_id, minutes_booked: length, number, is_another, full_quarter };
@@ -83,23 +86,6 @@ fn read(call: &Call) -> Result<(BookingInput, bool), Failure> {
             problem: None,
         };
         (sent, !form.line("here", 5).is_empty())
-    })
-}
-
-/// The member by number, username, e-mail address or name; else the key of the problem.
-fn find_by_any(site: &Site, typed: &str) -> Result<Result<i64, &'static str>, Failure> {
-    match site.store.read(|tx| find_member(tx, typed))? {
-        Ok(member_id) => return Ok(Ok(member_id)),
-        Err(LookupError::Ambiguous) => return Ok(Err("desk.member_two")),
-        Err(LookupError::NotFound) => {}
-    }
-    let found = search::by_name(site, typed)?;
-    Ok(match found.as_slice() {
-        // The search forgives typing; whom it guesses, the clerk confirms.
-        [] if search::find(site, typed)?.hits.is_empty() => Err("desk.walk_in_nobody"),
-        [] => Err("desk.book_similar"),
-        [one] => Ok(*one),
-        _ => Err("desk.book_several"),
     })
 }
 

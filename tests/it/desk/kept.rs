@@ -193,3 +193,22 @@ fn a_colleague_who_takes_over_goes_on_with_the_form_that_is_half_filled() {
     browser.go(&format!("{}/desk/new-member", site.origin()));
     assert!(!knows(&browser, "Ada Lovelace"), "{}", browser.text());
 }
+
+#[test]
+fn a_form_that_is_half_filled_stays_so_when_another_of_the_page_is_sent() {
+    let site = demo();
+    day(&site);
+    let desk = site.desk();
+    let browser = Browser::open();
+    browser.go(&format!("{}/desk/sign-in", site.origin()));
+    sign_in(&browser, &desk);
+    browser.run("const one = document.getElementById('member'); one.focus()", json!([]));
+    browser.press("Ada Lovel");
+    browser.run("document.querySelector('#coming button[formaction$=check-in]').click()", json!([]));
+    browser.wait("return location.search.includes('done=arrived') && document.readyState === 'complete'");
+    browser.wait("return document.getElementById('member').value === 'Ada Lovel'");
+    // On another page, and once it is sent, it is forgotten.
+    browser.go(&format!("{}/desk/members/1", site.origin()));
+    browser.go(&format!("{}/desk", site.origin()));
+    assert!(!knows(&browser, "Ada Lovel"), "{}", browser.text());
+}

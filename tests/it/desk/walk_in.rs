@@ -76,6 +76,32 @@ fn a_mistyped_walk_in_gets_the_members_whom_the_search_finds() {
 }
 
 #[test]
+fn a_guardian_is_added_by_name_and_never_on_a_guess() {
+    let site = Site::open_with(|config| (config.demo, config.waiver.required) = (true, true));
+    let (child, mother, clerk) = (site.member("bo"), site.flyer("ines"), Clerk::at(&site, &site.desk()));
+    let other = site.flyer("other");
+    site.born(&child, site.now() - 10 * 366 * 86_400);
+    for (member, name) in [(&mother, "Inés Okonkwo"), (&other, "Bea Okonkwo")] {
+        site.change(|tx| Ok(tx.run("UPDATE members SET real_name = ?2 WHERE member_id = ?1", (member.id, name))?));
+        site.born(member, 0);
+    }
+    let add = |typed: &str| {
+        let fields = [("guardian", typed), ("relation", "parent")];
+        clerk.post(&format!("/desk/members/{}/guardians", child.id), &fields)
+    };
+    for (typed, said) in
+        [("nobody", "No other member has that name"), ("okonkwo", "Who is meant?"), ("ines okonkow", "Who is meant?")]
+    {
+        let refused = add(typed);
+        assert!(refused.status == 422 && refused.page().contains(said), "{typed}: {refused}");
+    }
+    assert!(add("okonkwo").page().contains(&format!("Inés Okonkwo #{}", mother.id)));
+    assert_eq!(add("ines okonkwo").status, 303);
+    let sql = "SELECT guardian_id FROM guardianships WHERE child_id = ?1 AND ended_at IS NULL";
+    assert_eq!(site.change(|tx| Ok(tx.list::<i64, _>(sql, [child.id])?)), [mother.id]);
+}
+
+#[test]
 fn arrivals_of_one_name_are_told_apart() {
     let site = demo();
     let (anna, other, mark) = (site.flyer("anna"), site.flyer("other"), site.flyer("mark"));

@@ -4,6 +4,7 @@ pub(crate) mod card;
 pub(crate) mod certificates;
 pub(crate) mod changes;
 pub(crate) mod edit;
+pub(crate) mod guardians;
 mod heading;
 pub(crate) mod join;
 pub(crate) mod list_import;

@@ -1,6 +1,7 @@
 //! The member search: by card, member number, e-mail address and telephone number, then by beginnings of words, then by parts
 //! of words; where nothing matches, by similar words.
 
+use super::lookup::{self, LookupError};
 use crate::domain::card;
 use crate::domain::member_query::{self, MemberQuery};
 use crate::http::failure::Failure;
@@ -50,8 +51,38 @@ pub(crate) fn find(site: &Site, typed: &str) -> Result<Hits, Failure> {
     })
 }
 
+/// Why a typed text names no single member.
+pub(crate) enum NotOne {
+    /// The number of one member and the username of another.
+    TwoAccounts,
+    Nobody,
+    /// Members of that name.
+    Several(Vec<Hit>),
+    /// Members whom the search finds in spite of the typing: the clerk confirms who is meant.
+    Similar(Vec<Hit>),
+}
+
+/// The member with this number, username, e-mail address or name.
+pub(crate) fn find_one(site: &Site, typed: &str) -> Result<Result<i64, NotOne>, Failure> {
+    match site.store.read(|tx| lookup::find_member(tx, typed))? {
+        Ok(member_id) => return Ok(Ok(member_id)),
+        Err(LookupError::Ambiguous) => return Ok(Err(NotOne::TwoAccounts)),
+        Err(LookupError::NotFound) => {}
+    }
+    let found = by_name(site, typed)?;
+    if let [one] = found.as_slice() {
+        return Ok(Ok(*one));
+    }
+    let hits = find(site, typed)?.hits;
+    Ok(Err(match found.is_empty() {
+        true if hits.is_empty() => NotOne::Nobody,
+        true => NotOne::Similar(hits),
+        false => NotOne::Several(hits),
+    }))
+}
+
 /// The IDs of up to two members whose names contain every typed word or begin with it.
-pub(crate) fn by_name(site: &Site, typed: &str) -> Result<Vec<i64>, Failure> {
+fn by_name(site: &Site, typed: &str) -> Result<Vec<i64>, Failure> {
     let query = MemberQuery::parse(typed);
     site.store.read(|tx| {
         // An exact name wins over names that only begin with it.

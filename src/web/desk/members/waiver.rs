@@ -10,7 +10,7 @@ use crate::app::{self, family, flights};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
-use crate::domain::waiver::{Reason, Relation, SigningPlace};
+use crate::domain::waiver::{Reason, SigningPlace};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -156,36 +156,6 @@ pub(crate) fn override_today(site: &Site, call: &Call, clerk: &Clerk) -> Answer 
     }
 }
 
-/// `POST /desk/members/{member_id}/guardians`: adds a guardian.
-pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let member_id = find_id(site, call)?;
-    let sent = read_form(call, |form| GuardianForm {
-        guardian: form.line("guardian", 20),
-        relation: form.line("relation", 20),
-        permission: form.line("permission", family::PERMISSION_CHARS_MAX),
-    })?;
-    let guardian_id = sent.guardian.parse().unwrap_or(0);
-    let relation = Relation::parse(&sent.relation).unwrap_or(Relation::Own);
-    let added = app::change(site, clerk, call.language(), |cx| {
-        family::add(cx, member_id, guardian_id, relation, &sent.permission)
-    });
-    match added {
-        Ok(_) => back(member_id, "guardian"),
-        Err(failure) => {
-            let problem = field_error_text(failure, call.language())?;
-            page(site, call, clerk, Some((Sent::Guardian(sent), problem)))
-        }
-    }
-}
-
-/// `POST /desk/members/{member_id}/guardians/end`: ends a guardianship.
-pub(crate) fn end_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let member_id = find_id(site, call)?;
-    let guardian_id = read_form(call, |form| form.required("guardian", fields::id))?;
-    _ = app::change(site, clerk, call.language(), |cx| family::end(cx, member_id, guardian_id))?;
-    back(member_id, "guardian-ended")
-}
-
 /// `POST /desk/members/{member_id}/emergency`: sets the emergency contact; an empty one removes it.
 pub(crate) fn set_emergency(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
@@ -224,7 +194,7 @@ pub(in crate::web::desk) fn back(member_id: i64, word: &str) -> Answer {
 }
 
 /// A form of the page that was refused, as typed.
-enum Sent {
+pub(super) enum Sent {
     Signing(Signing),
     Emergency(Emergency),
     /// The waiver that is decided on, and the word.
@@ -264,14 +234,14 @@ impl Refused {
 
 /// The form that adds a guardian, as typed.
 #[derive(Default)]
-struct GuardianForm {
-    /// Member number.
-    guardian: String,
-    relation: String,
-    permission: String,
+pub(super) struct GuardianForm {
+    /// Number, username, e-mail address or name.
+    pub(super) guardian: String,
+    pub(super) relation: String,
+    pub(super) permission: String,
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>) -> Answer {
+pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sent, String)>) -> Answer {
     let status = form_status(refused.is_some());
     let Refused { signing, decision, error, contact, guardian, override_problem } = Refused::of(refused);
     let (contact, emergency_problem) = contact.unzip();
