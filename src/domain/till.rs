@@ -2,6 +2,7 @@
 //! are in the smallest unit of a currency.
 
 use super::payment::decimals;
+use super::unicode::in_usual_width;
 
 /// Whoever paid a fee so recently pays no second one without a question.
 pub(crate) const SECOND_FEE_SECONDS: i64 = 86_400;
@@ -33,6 +34,14 @@ impl Kind {
     pub(crate) fn key(self) -> &'static str {
         ["till.cash", "till.terminal", "till.voucher", "till.free"][self as usize]
     }
+}
+
+/// Whether two numbers are of one voucher: capitals, blanks and what stands between its groups do not matter.
+pub(crate) fn is_same_voucher(one: &str, other: &str) -> bool {
+    let plain = |number: &str| -> String {
+        in_usual_width(number).chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    one == other || (plain(one) == plain(other) && !plain(one).is_empty())
 }
 
 /// The sum of entries of one kind over a span of time.
@@ -108,6 +117,17 @@ mod tests {
     use crate::domain::payment::Price;
     use crate::i18n::language::Language;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_voucher_is_the_same_however_its_number_is_typed() {
+        for typed in ["GV-1001", "gv-1001", "GV 1001", "GV1001", "gv\u{2013}1001", "ＧＶ-1001", "GV.10/01"] {
+            assert!(super::is_same_voucher(typed, "GV-1001"), "{typed}");
+        }
+        for other in ["GV-1002", "1001", "GV-01001", "-", ""] {
+            assert!(!super::is_same_voucher(other, "GV-1001"), "{other}");
+        }
+        assert!(!super::is_same_voucher("-", "."));
+    }
 
     #[test]
     fn an_amount_is_read_however_people_write_it() {

@@ -1,7 +1,7 @@
 //! The till: fees taken and undone at the desk, and the day closings that sum them up. Amounts are in the smallest unit
 //! of a currency, moments in Unix seconds. Rows are added and never changed.
 
-use crate::domain::till::{Kind, Sums};
+use crate::domain::till::{Kind, Sums, is_same_voucher};
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal, searched};
 use crate::store::{Read, Write};
@@ -141,10 +141,11 @@ pub(crate) fn find_undo(tx: &Read, entry_id: i64) -> Result<Option<i64>> {
 /// Whether a fee that stands was paid by the voucher of this number.
 pub(crate) fn is_voucher_used(tx: &Read, number: &str) -> Result<bool> {
     let sql = sql!(
-        "SELECT EXISTS (SELECT 1 FROM till_entries e WHERE e.kind = 'voucher' AND e.undoes IS NULL
-           AND e.reason = ?1 COLLATE NOCASE AND NOT EXISTS (SELECT 1 FROM till_entries u WHERE u.undoes = e.entry_id))"
+        "SELECT e.reason FROM till_entries e WHERE e.kind = 'voucher' AND e.undoes IS NULL
+            AND NOT EXISTS (SELECT 1 FROM till_entries u WHERE u.undoes = e.entry_id)"
     );
-    tx.get(sql, [number])
+    let used: Vec<String> = tx.list(sql, [])?;
+    Ok(used.iter().any(|used| is_same_voucher(used, number)))
 }
 
 /// Whether a fee of the member that stands was taken after a moment.
