@@ -153,8 +153,14 @@ fn security(text: &str) -> Result<Security, &'static str> {
 }
 
 fn mailbox(text: &str) -> Result<Option<Mailbox>, &'static str> {
-    let what = "is not an address like desk@example.org or Windwerk <desk@example.org>";
-    if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| what) }
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let parsed: Result<Mailbox, _> = text.parse();
+    let mailbox = parsed.map_err(|_| "is not an address like desk@example.org or Windwerk <desk@example.org>")?;
+    // A domain has a form in ASCII, and what stands before it has none.
+    let is_ascii = mailbox.email.user().is_ascii();
+    is_ascii.then_some(Some(mailbox)).ok_or("has letters before the @ that most mail servers refuse: use a to z")
 }
 
 fn authority(text: &str) -> Result<Option<Vec<u8>>, &'static str> {
@@ -251,6 +257,8 @@ mod tests {
             ("[mail]\nserver = \"m.example:25\"", "must say who writes"),
             ("[mail]\nserver = \"m.example:25\"\nfrom = \"a@b.example\"\nusername = \"u\"", "needs a password"),
             ("[mail]\nserver = \"m.example\"", "is not HOST:PORT"),
+            ("[mail]\nfrom = \"Halle <müller@halle.example>\"", "most mail servers refuse"),
+            ("[mail]\nreply_to = \"bücher@halle.example\"", "most mail servers refuse"),
             ("[mail]\nca_file = \"/nowhere.pem\"", "cannot be read"),
             ("[sms]\nbody = \"{to\"", "places for"),
             ("[sms]\nbody = '{\"to\": {to}, \"text\": {text}'", "is not JSON"),
