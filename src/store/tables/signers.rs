@@ -106,6 +106,11 @@ pub(crate) fn list(tx: &Read, tunnel_id: i64) -> Result<Vec<Appointment>> {
     tx.list(sql, [tunnel_id])
 }
 
+/// Whether the tunnel lists anybody.
+pub(crate) fn has_any(tx: &Read, tunnel_id: i64) -> Result<bool> {
+    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM signers WHERE tunnel_id = ?1 AND ended_at IS NULL)"), [tunnel_id])
+}
+
 /// Whether any tunnel lists the member.
 pub(crate) fn is_signer(tx: &Read, member_id: i64) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM signers WHERE member_id = ?1 AND ended_at IS NULL)"), [member_id])

@@ -31,6 +31,7 @@ mod members;
 mod messages;
 mod names;
 mod new_member;
+mod new_site;
 pub mod pages;
 mod partners;
 mod record;

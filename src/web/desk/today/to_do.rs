@@ -6,7 +6,8 @@ use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::joins::{self, AlikeAccounts};
 use crate::store::tables::refused_check_ins::{self, RefusedCheckIn};
-use crate::store::tables::{contact, outbox, payments, skills};
+use crate::store::tables::site_texts::{self, Kind};
+use crate::store::tables::{contact, outbox, payments, signers, skills};
 
 /// Refused check-ins that are listed; the others follow once these are settled.
 const REFUSED_MAX: i64 = 10;
@@ -30,14 +31,18 @@ pub(super) fn list(site: &Site, language: Language, admin: bool) -> Result<Vec<T
     // Without a mail server, messages wait for the desk to read them out.
     let unsent = if site.config.mail.is_none() { queued } else { 0 };
     let suspect = i64::from(site.clock.is_suspect());
+    let Unready { no_waiver_text, no_signer, no_name } = Unready::of(site)?;
     let kinds = [
         (suspect, "bad", "desk.waits_clock", "/desk/site"),
+        (no_waiver_text, "bad", "desk.waits_waiver_text", "/desk/texts"),
         (dead, "bad", "desk.waits_dead", "/desk/messages?box=dead"),
         (undecided, "soon", "desk.waits_waivers", "/desk/waivers"),
         (sign_offs, "plain", "desk.waits_sign_offs", "/desk/sign-offs"),
         (questions, "plain", "desk.waits_payments", "/desk/payments"),
         (contacts, "plain", "desk.waits_contacts", "/desk/messages?box=contact"),
         (unsent, "plain", "desk.waits_unsent", "/desk/messages?box=waiting"),
+        (no_signer, "soon", "desk.waits_signer", "/desk/site"),
+        (no_name, "soon", "desk.waits_name", "/desk/site"),
     ];
     let waits = kinds.into_iter().filter(|(count, ..)| *count > 0);
     let counted = waits.map(|(count, tone, key, path)| Task {
@@ -46,6 +51,29 @@ pub(super) fn list(site: &Site, language: Language, admin: bool) -> Result<Vec<T
         path: path.to_owned(),
     });
     Ok(refused_check_ins(site, language)?.into_iter().chain(counted).chain(alikes(site, language, admin)?).collect())
+}
+
+/// What a new site lacks, as counts.
+struct Unready {
+    /// Waivers are required, and there is none to sign.
+    no_waiver_text: i64,
+    /// Nobody is appointed to sign.
+    no_signer: i64,
+    /// Papers, codes and mails name an address that no other machine reaches.
+    no_name: i64,
+}
+
+impl Unready {
+    fn of(site: &Site) -> Result<Unready, Failure> {
+        let (waiver, signers) = site
+            .store
+            .read(|tx| Ok((site_texts::find_in_force(tx, Kind::Waiver)?, signers::has_any(tx, site.tunnel_id)?)))?;
+        Ok(Unready {
+            no_waiver_text: i64::from(site.config.waiver.required && waiver.is_none()),
+            no_signer: i64::from(!signers),
+            no_name: i64::from(site.config.names.is_empty() && !site.config.demo),
+        })
+    }
 }
 
 /// People who signed up alone and may be known members.
