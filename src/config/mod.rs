@@ -87,6 +87,8 @@ pub struct Config {
     pub minutes_per_quarter_hour: i64,
     /// The hour until which the arrivals of the evening before are shown; 0: not at all.
     pub evening_until_hour: i64,
+    /// The durations that pages offer; others are typed.
+    pub usual_minutes: Vec<i64>,
     /// Minutes that members can book at a kiosk; empty: no bookings there.
     pub kiosk_minutes: Vec<i64>,
     /// Until how many hours before the flight members cancel a booking themselves.
@@ -261,6 +263,7 @@ impl Settings {
             fee_currency: self.text("membership.currency", currency).flatten(),
             minutes_per_quarter_hour: self.whole("tunnel.minutes_per_quarter_hour", 0, 600),
             evening_until_hour: self.whole("tunnel.evening_until_hour", 0, 12),
+            usual_minutes: self.list("tunnel.usual_minutes", flight_minutes),
             kiosk_minutes: self.list("tunnel.kiosk_minutes", flight_minutes),
             cancel_hours: self.whole("tunnel.cancel_hours", 0, 8_760),
             mail: self.mail(),

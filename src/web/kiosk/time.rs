@@ -17,15 +17,13 @@ use crate::store::tables::entries::NewTime;
 use crate::web::{client_error_text, form, form_status, new_form_number};
 use askama::Template;
 
-/// Usual durations in minutes, one button each.
-const USUAL: [i64; 6] = [2, 5, 10, 12, 15, 30];
-
 #[derive(Template)]
 #[template(path = "kiosk/time.html", config = "assets/templates/askama.toml")]
 struct Page {
     screen: Screen,
     number: i64,
-    usual: [i64; 6],
+    /// Minutes with a button each.
+    usual: Vec<i64>,
     minutes: String,
     /// Texts about flight time that today's bookings have logged.
     logged: Vec<String>,
@@ -41,7 +39,8 @@ fn page(site: &Site, call: &Call, guest: &Guest, minutes: String, problem: Optio
     let status = form_status(problem.is_some());
     let logged = list_logged(site, call, guest)?;
     let (screen, number) = (Screen::of(site, call, guest)?, new_form_number());
-    let page = Page { screen, number, usual: USUAL, minutes, logged, problem };
+    let usual = site.config.usual_minutes.clone();
+    let page = Page { screen, number, usual, minutes, logged, problem };
     Ok(show(status, call.language(), &page))
 }
 

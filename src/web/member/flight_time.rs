@@ -23,9 +23,6 @@ use crate::web::{client_error_text, form, form_pairs, form_status, path_id};
 use askama::Template;
 use http::StatusCode;
 
-/// Usual durations in minutes, for a list under the field.
-const USUAL: [i64; 6] = [2, 5, 10, 15, 20, 30];
-
 #[derive(Template)]
 #[template(path = "member/flight_time.html", config = "assets/templates/askama.toml")]
 struct Page {
@@ -40,7 +37,7 @@ struct Page {
     /// Number and name.
     tunnels: Vec<(i64, String)>,
     today: String,
-    usual: [i64; 6],
+    usual: Vec<i64>,
     /// The mark of the stored entry.
     seen: String,
 }
@@ -101,7 +98,7 @@ fn page(site: &Site, call: &Call, member: &Member, known: Option<TimeEntry>, for
         tunnel_id: form.typed("tunnel").parse().unwrap_or(entry.map_or(site.tunnel_id, |entry| entry.tunnel_id)),
         tunnels: tunnels.into_iter().map(|one| (one.tunnel_id, one.name)).collect(),
         today: zone.date(entry.map_or(now, |entry| entry.entry_date.max(now))),
-        usual: USUAL,
+        usual: site.config.usual_minutes.clone(),
         seen: entry.map(time::mark).unwrap_or_default(),
         entry_id: entry.map(|entry| entry.entry_id),
         form,

@@ -64,6 +64,12 @@ fn enter_makes_the_account_and_books_nothing() {
     assert!(!first.split('>').next().unwrap().contains("name="), "Enter presses the first button of a form: {first}");
     made(&register(&clerk, &[]));
     assert_eq!(number(&site, "SELECT count(*) FROM bookings"), 0);
+    // Minutes that are typed are booked.
+    let other = [("real_name", "Bea Bell"), ("email", "bea@example.org"), ("phone", ""), ("other_minutes", "1:05")];
+    made(&register(&clerk, &other));
+    assert_eq!(number(&site, "SELECT sum(minutes_booked) FROM bookings"), 65);
+    let wrong = register(&clerk, &[("real_name", "Cy"), ("email", "cy@example.org"), ("other_minutes", "0")]);
+    assert!(wrong.status == 422 && wrong.page().contains("id=\"p-other_minutes\""), "{wrong}");
 }
 
 #[test]

@@ -24,8 +24,6 @@ use askama::Template;
 use http::StatusCode;
 
 const PART: &str = "/desk/members";
-/// Durations in minutes that can be booked with the registration.
-const MINUTES: [i64; 5] = [10, 15, 20, 30, 60];
 
 #[derive(Template)]
 #[template(path = "desk/new_member.html", config = "assets/templates/askama.toml")]
@@ -33,7 +31,7 @@ struct Page {
     frame: Frame,
     form: FormState,
     languages: Vec<(&'static str, &'static str, bool)>,
-    minutes: &'static [i64],
+    minutes: Vec<i64>,
     /// The latest day of birth.
     today: String,
     alike: Vec<Alike>,
@@ -46,7 +44,7 @@ struct Page {
 impl Page {
     /// The problems of fields that the page does not show.
     fn other_problems(&self) -> impl Iterator<Item = &str> {
-        self.form.other_problems(&["real_name", "email", "dob", "phone", "language", "terms"])
+        self.form.other_problems(&["real_name", "email", "dob", "phone", "language", "terms", "other_minutes"])
     }
 }
 
@@ -56,6 +54,8 @@ crate::body! {
         number: Whole,
         /// Minutes to book now.
         minutes: Option<FlightMinutes>,
+        /// The same, typed.
+        other_minutes: Option<FlightMinutes>,
     }
 }
 
@@ -80,7 +80,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, mut form: FormState, denial: Op
     let chosen = Some(form.typed("language")).filter(|tag| !tag.is_empty()).unwrap_or(call.language().tag());
     let page = Page {
         languages: Language::AT_KIOSK.map(|one| (one.tag(), one.name(), one.tag() == chosen)).into(),
-        minutes: &MINUTES,
+        minutes: site.config.usual_minutes.clone(),
         today: zone.date(site.now()),
         frame,
         form,
@@ -103,6 +103,7 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         }
     };
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
+    let minutes = read.minutes.or(read.other_minutes);
     let (email, phone) = (text(&read.person.email), text(&read.person.phone));
     let registration = Registration {
         real_name: &read.person.real_name,
@@ -110,13 +111,13 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         dob: read.person.dob,
         phone: &phone,
         language: Language::of_member(given(&typed, "language")).unwrap_or_default(),
-        minutes: read.minutes,
+        minutes,
         form_number: read.number,
         is_somebody_else: !given(&typed, "somebody_else").is_empty(),
     };
     match app::change(site, clerk, call.language(), |cx| registration::register(cx, &registration))? {
         Ok(member_id) => {
-            let done = match read.minutes {
+            let done = match minutes {
                 None => "registered",
                 Some(_) if site.store.read(|tx| flights::find_denial(site, tx, member_id, site.now()))?.is_some() => {
                     "waits"
@@ -131,7 +132,7 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// Judges the form by the rules of signing up and reports all problems together.
 fn read(site: &Site, typed: &[(String, String)]) -> Result<NewMember, Failure> {
-    let fields = person_fields(typed, &["real_name", "email", "dob", "phone", "number", "minutes"]);
+    let fields = person_fields(typed, &["real_name", "email", "dob", "phone", "number", "minutes", "other_minutes"]);
     let home =
         site.store.read(|tx| Ok(tunnels::find(tx, site.tunnel_id)?))?.map_or_else(String::new, |one| one.country);
     let ParsedBody { mut read, mut fields } = ParsedBody::<NewMember>::read(fields);

@@ -13,9 +13,7 @@ use crate::web::badge::{self, Badge};
 use crate::web::desk::members::lookup::name_of;
 use crate::web::new_form_number;
 
-/// Usual durations in minutes, one button each.
-const USUAL: [i64; 6] = [5, 10, 12, 15, 20, 30];
-/// The duration that is preselected.
+/// The duration that is preselected, where the site offers it.
 const USUAL_FIRST: i64 = 10;
 /// The proposed time is rounded up to five minutes.
 const STEP_SECONDS: i64 = 300;
@@ -24,7 +22,8 @@ const STEP_SECONDS: i64 = 300;
 pub(super) struct BookingForm {
     /// The member to book for, where known.
     pub(super) member: Option<FormMember>,
-    pub(super) usual: [i64; 6],
+    /// Minutes with a button each.
+    pub(super) usual: Vec<i64>,
     /// The chosen one of `usual`; 0 where other minutes were typed.
     pub(super) chosen: i64,
     pub(super) sent: BookingInput,
@@ -101,11 +100,11 @@ pub(super) fn build(
     member_id: Option<i64>,
     refused: Option<BookingInput>,
 ) -> Result<BookingForm, Failure> {
-    let now = site.now();
+    let (now, usual) = (site.now(), site.config.usual_minutes.clone());
     let empty = || BookingInput {
         member: String::new(),
         minutes: String::new(),
-        usual: USUAL_FIRST,
+        usual: usual.iter().copied().find(|one| *one == USUAL_FIRST).or(usual.first().copied()).unwrap_or(0),
         day: if is_today { String::new() } else { zone.date(day.from) },
         clock: zone.clock(now + STEP_SECONDS - now.rem_euclid(STEP_SECONDS)),
         number: new_form_number(),
@@ -121,7 +120,7 @@ pub(super) fn build(
     })?;
     let sent = refused.unwrap_or_else(empty);
     let chosen = if sent.minutes.is_empty() { sent.usual } else { 0 };
-    Ok(BookingForm { member, usual: USUAL, chosen, sent, is_today })
+    Ok(BookingForm { member, usual, chosen, sent, is_today })
 }
 
 fn member(
