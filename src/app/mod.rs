@@ -27,6 +27,7 @@ pub(crate) mod mail_events;
 pub(crate) mod messages;
 pub(crate) mod notice;
 mod once;
+pub(crate) mod own_data;
 pub(crate) mod own_passkeys;
 pub(crate) mod own_profile;
 pub(crate) mod own_sign_in;

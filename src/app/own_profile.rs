@@ -2,9 +2,12 @@
 
 use super::Change;
 use crate::auth::security_event;
+use crate::domain::phone;
 use crate::http::failure::Failure;
-use crate::store::tables::members;
+use crate::i18n::language::Text;
+use crate::site::Site;
 use crate::store::tables::outbox::Channel;
+use crate::store::tables::{members, tunnels};
 
 /// The names and the home tunnel of a profile.
 pub(crate) struct Names<'a> {
@@ -18,6 +21,22 @@ pub(crate) struct Names<'a> {
 pub(crate) fn edit(cx: &Change, names: &Names) -> Result<(), Failure> {
     let member_id = cx.own()?.member_id;
     members::update_profile(cx.tx, member_id, names.username, names.screen_name, names.real_name, names.tunnel_id)?;
+    Ok(())
+}
+
+/// Checks that the site sends short messages to this number. The site pays for them, so they go only to the countries in the
+/// settings, and only for members with a confirmed e-mail address.
+pub(crate) fn check_takes_messages(site: &Site, member_id: i64, number: &str) -> Result<(), Failure> {
+    let (profile, home) = site.store.read(|tx| {
+        let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
+        Ok((profile, tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))
+    })?;
+    let own: Vec<u16> = home.and_then(|country| phone::calling_code(&country)).into_iter().collect();
+    let codes = if site.config.calling_codes.is_empty() { &own } else { &site.config.calling_codes };
+    phone::takes_messages(number, codes).map_err(|text| Failure::field("phone", text))?;
+    if !profile.email_verified {
+        return Err(Failure::email_not_confirmed().saying(Text::new("phone.email_first")));
+    }
     Ok(())
 }
 

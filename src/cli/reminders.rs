@@ -25,6 +25,7 @@ impl Reminders {
         }
         let given = reminders::run(site, self.dry_run, &|| false)?;
         if !self.dry_run {
+            reminders::remind_signers(site)?;
             // Each member's reminders were written in a transaction of their own.
             let detail = Detail::none().number("reminders", given.reminders.len() as i64);
             site.change(|cx| cx.record("reminders.given", &Subject::Site, &detail))?;

@@ -1,9 +1,13 @@
 //! Sends reminders to members whose currency is about to lapse. Due reminders are derived from the entries, and each is
 //! recorded together with its notice, so that no run, at any moment and after any crash, sends one twice.
 
+use crate::app::logbook::sign_offs;
+use crate::app::{self, RankedActor};
+use crate::domain::audit::Actor;
 use crate::domain::local_time::TimeZone;
 use crate::domain::reminder::{self, FLOWN_DAYS_AGO, Reminder, TRAINED_DAYS_AGO};
 use crate::http::failure::Failure;
+use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::queries::standing;
 use crate::store::tables::outbox::{self, Channel};
@@ -43,6 +47,9 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         }
         match run(site, false, &|| stop.try_recv() == Err(TryRecvError::Disconnected)) {
             Ok(reminded) => {
+                if let Err(failure) = remind_signers(site) {
+                    tracing::warn!(cause = %failure, "signers were not reminded; the next hour tries again");
+                }
                 tracing::info!(reminders = reminded.reminders.len(), mails = reminded.mails, "members reminded")
             }
             Err(failure) => tracing::warn!(cause = %failure, "reminders stopped half-way; the next hour goes on"),
@@ -62,6 +69,15 @@ pub fn run(site: &Site, dry: bool, stopped: &dyn Fn() -> bool) -> Result<Reminde
         walk(site, by, days_ago, dry, stopped, &mut reminded)?;
     }
     Ok(reminded)
+}
+
+/// Reminds signers of requests that wait for them. Returns how many requests.
+pub fn remind_signers(site: &Site) -> Result<usize, Failure> {
+    if site.clock.is_suspect() {
+        return Ok(0);
+    }
+    let actor = RankedActor::owner(&Actor::job("reminders"));
+    app::change(site, actor, Language::default(), sign_offs::remind_signers)
 }
 
 /// Walks through the entries of those days, one read and at most one transaction for each step.

@@ -30,6 +30,7 @@ pub(crate) const PROGRAMMES: [(&str, &str); 6] = [
 ];
 
 /// A word with a colour.
+#[derive(Clone)]
 pub(crate) struct Badge {
     /// The class of its colour: `good`, `soon`, `bad` or `plain`.
     pub tone: &'static str,

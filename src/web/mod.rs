@@ -169,6 +169,7 @@ fn failure_text(failure: &Failure, language: Language) -> String {
             return language.say(&Text::new("desk.not_so_fast").with_count("minutes", seconds.div_ceil(60)));
         }
         "invalid_fields" => "desk.fields_wrong",
+        "unsupported_type" => "me.form_alone",
         _ => return language.say(failure.text()),
     };
     language.say(&Text::new(key))

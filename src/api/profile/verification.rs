@@ -15,7 +15,6 @@ use crate::http::reply::{self, Done};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::outbox::Channel;
-use crate::store::tables::{members, tunnels};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -119,7 +118,9 @@ pub(crate) fn send(site: &Site, call: &Call, member: &Member) -> Answer {
     let PasscodeRequest { place } = call.parse_body_from(address_fields(call)?).finish()?;
     let place = NewAddress::try_from(place)?;
     app::once(site, call, || {
-        check_phone(site, member, &place)?;
+        if place.channel == Channel::Sms {
+            own_profile::check_takes_messages(site, member.id(), &place.address)?;
+        }
         member.check_proven(site.now())?;
         limits::MESSAGE_REQUESTS.take(site, call.network())?;
         app::change_once(site, call, member, |cx| {
@@ -134,25 +135,6 @@ pub(crate) fn send(site: &Site, call: &Call, member: &Member) -> Answer {
         })
     })?;
     Ok(reply::done(call.say("passcode.sent")))
-}
-
-/// Checks that the site sends short messages to this number. The site pays for them, so they go only to the countries in the
-/// settings, and only for members with a confirmed e-mail address.
-fn check_phone(site: &Site, member: &Member, place: &NewAddress) -> Result<(), Failure> {
-    if place.channel != Channel::Sms {
-        return Ok(());
-    }
-    let (profile, home) = site.store.read(|tx| {
-        let profile = members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
-        Ok((profile, tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))
-    })?;
-    let own: Vec<u16> = home.and_then(|country| phone::calling_code(&country)).into_iter().collect();
-    let codes = if site.config.calling_codes.is_empty() { &own } else { &site.config.calling_codes };
-    phone::takes_messages(&place.address, codes).map_err(|text| Failure::field("phone", text))?;
-    if !profile.email_verified {
-        return Err(Failure::email_not_confirmed().saying(Text::new("phone.email_first")));
-    }
-    Ok(())
 }
 
 crate::operation! {

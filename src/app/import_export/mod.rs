@@ -9,6 +9,7 @@ mod bookings;
 pub(crate) mod cell;
 mod logbook;
 mod members;
+pub(crate) mod own_logbook;
 mod reader;
 mod stage;
 

@@ -256,6 +256,34 @@ pub(crate) fn list_recordable(site: &Site, tx: &Read, member_id: i64) -> Result<
     Ok(recordable)
 }
 
+/// The entries that a signer may sign here now for other members: briefs and trainings first, then skills in the order of the
+/// catalogue.
+pub(crate) fn list_signable(site: &Site, tx: &Read, signer_id: i64, now: i64) -> Result<Vec<Recordable>, Failure> {
+    let mut judged: Vec<(&Level, bool)> = Vec::new();
+    let mut may_sign = |level: &'static Level| -> Result<bool, Failure> {
+        if let Some((_, known)) = judged.iter().find(|(one, _)| std::ptr::eq(*one, level)) {
+            return Ok(*known);
+        }
+        // No member has the number 0, so the holder is any member other than the signer.
+        let authority = signers::find_authority(tx, site.catalogue, signer_id, 0, level, site.tunnel_id, now)?;
+        judged.push((level, authority.is_ok()));
+        Ok(authority.is_ok())
+    };
+    let safety = site.catalogue.programmes().iter().flat_map(|programme| &programme.safety);
+    let safety = safety.map(|one| Recordable { skill: &one.skill, name: &one.name, level: None });
+    let skills = site.catalogue.skills();
+    let skills = skills.map(|(level, one)| Recordable { skill: &one.skill, name: &one.name, level: Some(level) });
+    let mut signable = Vec::new();
+    for one in safety.chain(skills) {
+        if let Some(item) = find_item(site, one.skill)
+            && may_sign(item.level)?
+        {
+            signable.push(one);
+        }
+    }
+    Ok(signable)
+}
+
 /// Refuses with 422 a skill, brief or training for which the member lacks something.
 pub(super) fn check_prerequisite(site: &Site, tx: &Read, holder_id: i64, skill: &str, now: i64) -> Result<(), Failure> {
     let missing = missing_prerequisite(site, tx, holder_id, skill, now)?;

@@ -15,6 +15,10 @@ use crate::store::tables::skills::{self, SkillEntry};
 use crate::store::tables::{members, notices, signers};
 use serde_json::json;
 
+/// How long a request waits before its signer is reminded, and how many one transaction reminds of.
+const REMINDED_AFTER_SECONDS: i64 = 3 * 86_400;
+const REMINDED_AT_ONCE: i64 = 200;
+
 /// The entry as the signer saw it: its version, or the fields that a client of the bare contract sends back. A request
 /// with neither refers to the entry as the notice described it.
 #[derive(Debug, Default)]
@@ -225,6 +229,17 @@ pub(super) fn notify_requested_signer(cx: &Change, entry: &SkillEntry) -> Result
         Some(signer_id) => notify(cx, signer_id, subject, entry, entry.member_id, ""),
         None => Ok(()),
     }
+}
+
+/// Reminds the signers of requests that have waited for three days, once. Returns how many requests.
+pub(crate) fn remind_signers(cx: &Change) -> Result<usize, Failure> {
+    let waiting = skills::list_unanswered(cx.tx, cx.now() - REMINDED_AFTER_SECONDS, REMINDED_AT_ONCE)?;
+    for entry in &waiting {
+        if let Some(signer_id) = entry.instructor_id {
+            notify(cx, signer_id, "notice.signoff_waits", entry, entry.member_id, "")?;
+        }
+    }
+    Ok(waiting.len())
 }
 
 /// Notifies the named signer of a pending entry, or of the opening balance that it belongs to, that no signature is

@@ -4,6 +4,7 @@
 pub(crate) mod brief;
 pub(crate) mod consents;
 pub(crate) mod links;
+pub(crate) mod paper;
 pub(crate) mod texts;
 
 use super::person::AGE_SECONDS_MAX;

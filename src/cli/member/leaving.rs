@@ -1,18 +1,16 @@
 //! `tunneldesk member export` and `member erase`: a member's personal data, handed out or erased.
 
 use super::find;
-use crate::app::accounts;
+use crate::app::{accounts, own_data};
 use crate::cli::shell::Shell;
 use crate::cli::streams::Streams;
 use crate::cli::{CommandError, CommandResult, done, failed, nothing, refused, shown_moment};
 use crate::domain::role::Role;
 use crate::ops::erasure;
 use crate::site::Site;
-use crate::store::personal_columns;
-use crate::store::queries::{erasure as erasures, personal_data};
-use crate::store::tables::joins;
+use crate::store::queries::erasure as erasures;
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -46,30 +44,7 @@ impl Export {
 
     pub(crate) fn run(&self, site: &Site, streams: &mut Streams) -> CommandResult {
         let member_id = find(site, &self.name)?.member_id;
-        // The accounts that were joined into this one are the same person's.
-        let numbers = site.store.read(|tx| Ok(joins::list_numbers(tx, member_id)?))?;
-        let (mut parts, mut hidden, mut stays) = (Map::new(), Vec::new(), Map::new());
-        for (table, rows) in personal_data::data_sets() {
-            let mut found = site.store.read(|tx| {
-                let of = |number: &i64| personal_data::rows(tx, &site.keys, (table, rows), *number);
-                Ok(numbers.iter().map(of).collect::<Result<Vec<_>, _>>()?.concat())
-            })?;
-            site.store.release();
-            // A join is a row of both its accounts.
-            found.dedup();
-            parts.insert(rows.part.to_owned(), json!(found));
-            let not_shown = personal_data::hidden(table, rows).into_iter();
-            hidden.extend(not_shown.map(|(column, why)| json!({ "part": rows.part, "column": column, "why": why })));
-            stays.extend(rows.kept_because().map(|why| (rows.part.to_owned(), Value::from(why))));
-        }
-        let kept: Vec<Value> = personal_columns::kept_columns()
-            .map(|(table, column, why, how_long)| json!({ "table": table, "column": column, "why": why, "kept": how_long }))
-            .collect();
-        let whole = json!({
-            "member_id": member_id, "site_id": &*site.site_id, "exported_at": site.now(), "held": parts,
-            "not_shown": hidden, "stays_after_an_erasure": stays,
-            "columns_kept_after_an_erasure": kept,
-        });
+        let whole = own_data::of_member(site, member_id)?;
         let text = serde_json::to_string_pretty(&whole).map_err(|e| failed(e.to_string()))? + "\n";
         (streams.part)(&text).map_err(|e| failed(format!("cannot write the result: {e}")))?;
         nothing()

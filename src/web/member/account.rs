@@ -20,11 +20,12 @@ use askama::Template;
 
 pub(crate) const PATH: &str = "/me/account";
 const SESSION_ID_CHARS_MAX: usize = 64;
-const DONE: [(&str, &str); 8] = [
+const DONE: [(&str, &str); 9] = [
     ("photo", "kiosk.done_photo"),
     ("no-photo", "kiosk.done_no_photo"),
     ("profile", "me.done_profile"),
     ("email", "me.done_email"),
+    ("phone", "me.done_phone"),
     ("before", "me.done_before"),
     ("password", "me.done_password"),
     ("device", "me.done_device"),
@@ -40,6 +41,9 @@ struct Page {
     /// The e-mail address, and whether it is confirmed.
     email: String,
     is_confirmed: bool,
+    /// The telephone number, and whether it is confirmed.
+    phone: String,
+    is_phone_confirmed: bool,
     /// A new PIN, shown once.
     pin: Option<Pin>,
     devices: Vec<Device>,
@@ -86,6 +90,8 @@ fn page(site: &Site, call: &Call, member: &Member, pin: Option<Pin>, problem: Op
         number: member.id(),
         email: profile.email,
         is_confirmed: profile.email_verified,
+        phone: profile.phone,
+        is_phone_confirmed: profile.phone_verified,
         pin,
         devices,
         problem,
@@ -120,6 +126,9 @@ pub(crate) fn change_password(site: &Site, call: &Call, member: &Member) -> Answ
         }
         // Judging the strength takes milliseconds, so the current password comes first: its failed attempts are limited.
         let proven = sign_in::check_own_password(site, call, member.id(), &current)?.at("current")?;
+        if password::is_same(&new, &current) {
+            return Err(refused(Text::new("me.password_same")));
+        }
         password::check(&new, &owner).map_err(refused)?;
         let password_hash = site.hash(&new);
         app::change(site, member, call.language(), |cx| {

@@ -25,6 +25,8 @@ struct Page {
     /// SVG of the member number.
     qr: String,
     code: Option<KioskCode>,
+    /// Whether the site has waivers, and with them families.
+    has_family: bool,
 }
 
 /// A code for the kiosk, shown once.
@@ -47,6 +49,7 @@ fn page(site: &Site, call: &Call, member: &Member, code: Option<KioskCode>) -> A
         qr: qr::svg(&number).ok_or_else(Failure::broken)?,
         number,
         code,
+        has_family: site.config.waiver.required,
         shell,
     };
     Ok(show(StatusCode::OK, call.language(), &page))

@@ -3,7 +3,7 @@
 
 use super::frame::{LOGBOOK, Shell};
 use super::show;
-use super::sign_off::list_able;
+use super::sign_off::{list_able, naming_signer};
 use crate::app;
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::edit::{self, Patch};
@@ -137,14 +137,23 @@ pub(crate) fn ask_again(site: &Site, call: &Call, member: &Member) -> Answer {
     });
     match edited {
         Ok(()) => Ok(reply::see_other(&format!("{LOGBOOK}?done=asked"))),
-        Err(failure) => refused_form(failure, call, |problem| page(site, call, member, entry, comment, Some(problem))),
+        Err(failure) => {
+            let failure = naming_signer(site, call, failure, signer_id)?;
+            refused_form(failure, call, |problem| page(site, call, member, entry, comment, Some(problem)))
+        }
     }
 }
 
-/// `POST /me/logbook/entries/{entry_id}/withdraw`: withdraws a request that waits.
+/// `POST /me/logbook/entries/{entry_id}/withdraw`: withdraws a request that waits. One that is withdrawn is withdrawn.
 pub(crate) fn withdraw(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry = find(site, call, member)?;
     let patch = Patch { status: Some(Status::Cancelled), ..Patch::default() };
-    app::change(site, member, call.language(), |cx| edit::edit(cx, entry.entry_id, &patch).map(drop))?;
-    Ok(reply::see_other(&format!("{LOGBOOK}?done=withdrawn")))
+    let withdrawn = app::change(site, member, call.language(), |cx| edit::edit(cx, entry.entry_id, &patch).map(drop));
+    let comment = entry.comment.clone();
+    match withdrawn {
+        Err(failure) if find(site, call, member)?.status != Status::Cancelled => {
+            refused_form(failure, call, |problem| page(site, call, member, entry, comment, Some(problem)))
+        }
+        _ => Ok(reply::see_other(&format!("{LOGBOOK}?done=withdrawn"))),
+    }
 }

@@ -40,6 +40,8 @@ struct Page {
     usual: Vec<i64>,
     /// The mark of the stored entry.
     seen: String,
+    /// Whether a booking entered it and is not flown yet: the booking is what the member may change.
+    is_ahead: bool,
 }
 
 impl Page {
@@ -100,6 +102,7 @@ fn page(site: &Site, call: &Call, member: &Member, known: Option<TimeEntry>, for
         today: zone.date(entry.map_or(now, |entry| entry.entry_date.max(now))),
         usual: site.config.usual_minutes.clone(),
         seen: entry.map(time::mark).unwrap_or_default(),
+        is_ahead: entry.is_some_and(|entry| is_ahead(entry, now)),
         entry_id: entry.map(|entry| entry.entry_id),
         form,
     };
@@ -172,7 +175,7 @@ pub(crate) fn add_kept(site: &Site, call: &Call, member: &Member) -> Answer {
 pub(crate) fn correct(site: &Site, call: &Call, member: &Member) -> Answer {
     let (known, sent, zone) = (find(site, call, member)?, form_pairs(call)?, site.time_zone()?);
     let seen = form(call)?.seen();
-    let corrected = read(site, call).and_then(|typed| {
+    let corrected = check_flown(site, &known).and_then(|()| read(site, call)).and_then(|typed| {
         // An unchanged day keeps the time of the flight.
         let moved = typed.date != zone.date(known.entry_date);
         let patch = Patch {
@@ -206,13 +209,26 @@ pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let (entry_id, seen) = (path_id(call, 0)?, form(call)?.seen());
     if site.store.read(|tx| Ok(entries::find_time(tx, entry_id)?))?.is_some() {
         let known = find(site, call, member)?;
-        let deleted = app::change(site, member, call.language(), |cx| time::delete(cx, entry_id, &seen));
+        let deleted = check_flown(site, &known)
+            .and_then(|()| app::change(site, member, call.language(), |cx| time::delete(cx, entry_id, &seen)));
         if let Err(failure) = deleted {
             let stored = as_fields(&known, &site.time_zone()?);
             return refused(call, failure, stored, |form| page(site, call, member, Some(known), form));
         }
     }
     Ok(reply::see_other(&format!("{LOGBOOK}?done=deleted")))
+}
+
+fn is_ahead(entry: &TimeEntry, now: i64) -> bool {
+    entry.booking_id.is_some() && entry.entry_date > now
+}
+
+/// Refuses a change of what a booking entered and nobody has flown yet.
+fn check_flown(site: &Site, entry: &TimeEntry) -> Result<(), Failure> {
+    match is_ahead(entry, site.now()) {
+        true => Err(Failure::entry_state().saying(Text::new("me.time_ahead"))),
+        false => Ok(()),
+    }
 }
 
 /// A stored flight as the fields of the form.

@@ -5,6 +5,7 @@ use super::show;
 use crate::app::logbook::progression;
 use crate::app::waivers::links;
 use crate::app::{self, flights};
+use crate::auth::passkey::RelyingParty;
 use crate::auth::{Member, own};
 use crate::domain::booking::membership_in_force;
 use crate::domain::catalogue::{LevelKey, names};
@@ -23,7 +24,7 @@ use crate::store::queries::standing::Flyer;
 use crate::store::queries::{holdings, standing};
 use crate::store::tables::bookings;
 use crate::store::tables::members::{self, Profile};
-use crate::store::tables::{signers, skills};
+use crate::store::tables::{passkeys, signers, skills};
 use crate::web::badge::{Badge, currency_badge, level_name};
 use crate::web::check_waivers_required;
 use askama::Template;
@@ -54,6 +55,8 @@ struct Page {
     signing: Option<String>,
     /// Whether the waiver waits for the member's signature.
     signs: bool,
+    /// Whether the member has no passkey, and browsers offer them where this page came from.
+    offers_passkey: bool,
 }
 
 /// A level that the member works on.
@@ -68,6 +71,7 @@ struct NextLevel {
 pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
     let (zone, language, now) = (site.time_zone()?, call.language(), site.now());
     let shell = Shell::after_action(site, call, member, own::HOME, &DONE)?;
+    let has_name = RelyingParty::of(site, call).is_ok();
     let page = site.store.read(|tx| {
         let profile = members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
         let held = holdings::list(tx, member.id())?;
@@ -101,6 +105,7 @@ pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
                 false => None,
             },
             signs,
+            offers_passkey: has_name && passkeys::count(tx, member.id())? == 0,
             shell,
         })
     })?;

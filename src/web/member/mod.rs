@@ -2,10 +2,11 @@
 //! in `frame`.
 
 pub(crate) mod account;
+pub(crate) mod address;
 pub(crate) mod bookings;
 pub(crate) mod card;
-pub(crate) mod email;
 pub(crate) mod entry;
+pub(crate) mod family;
 pub(crate) mod flight_time;
 mod frame;
 pub(crate) mod home;
@@ -16,6 +17,7 @@ pub(crate) mod papers;
 pub(crate) mod payments;
 pub(crate) mod photo;
 pub(crate) mod profile;
+pub(crate) mod record;
 pub(crate) mod second_step;
 pub(crate) mod security;
 pub(crate) mod sign_in;

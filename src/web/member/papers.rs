@@ -1,14 +1,17 @@
 //! The member's papers: certificates, the logbook and the progression as files.
 
 use super::frame::{LOGBOOK, Shell};
+use super::security::prove;
 use super::show;
 use crate::app;
-use crate::app::certificates;
-use crate::app::language_of_reader;
+use crate::app::import_export::cell::Separator;
+use crate::app::import_export::own_logbook;
 use crate::app::logbook::{print, progression};
+use crate::app::{certificates, language_of_reader, own_data};
 use crate::auth::{Member, count_document};
 use crate::http::Answer;
 use crate::http::call::Call;
+use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
 use crate::web::certified::{self, Certified};
@@ -47,6 +50,26 @@ pub(crate) fn logbook(site: &Site, call: &Call, member: &Member) -> Answer {
     count_document(site, member.id(), member.role())?;
     let pdf = print::pdf(site, language_of_reader(site, call, member.id())?, member.id())?;
     Ok(private(reply::file("application/pdf", "inline", &format!("logbook-{}.pdf", member.id()), pdf)))
+}
+
+/// `GET /me/logbook.csv`: every entry, for a spreadsheet.
+pub(crate) fn logbook_csv(site: &Site, call: &Call, member: &Member) -> Answer {
+    count_document(site, member.id(), member.role())?;
+    let table = own_logbook::whole_csv(site, member.id(), Separator::of(call)?)?;
+    let name = format!("logbook-{}.csv", member.id());
+    Ok(private(reply::file("text/csv; charset=utf-8", "attachment", &name, table)))
+}
+
+/// `GET /me/account/data.json`: everything that the site holds about the member. Whoever found the telephone unlocked does not
+/// get it.
+pub(crate) fn data(site: &Site, _: &Call, member: &Member) -> Answer {
+    if let Some(asks) = prove::demand(site, member, "/me/account/data.json") {
+        return Ok(asks);
+    }
+    count_document(site, member.id(), member.role())?;
+    let data = serde_json::to_vec_pretty(&own_data::of_member(site, member.id())?);
+    let data = data.map_err(|e| Failure::broken().because(e))?;
+    Ok(private(reply::file("application/json", "attachment", &format!("member-{}.json", member.id()), data)))
 }
 
 /// `GET /me/progression.svg`: the map of the levels.

@@ -14,10 +14,12 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::signers::{self, EligibleSigner};
-use crate::web::{client_error_text, form, form_status};
+use crate::store::tables::{members, skills};
+use crate::web::{client_error_text, form, form_status, refused_form};
 use askama::Template;
 use http::StatusCode;
 
@@ -105,11 +107,39 @@ pub(crate) fn request(site: &Site, call: &Call, member: &Member) -> Answer {
         tunnel_id: site.tunnel_id,
         comment,
     };
-    match app::change(site, member, call.language(), |cx| requests::ask(cx, &request, signer_id)) {
-        Ok(_) => Ok(reply::see_other(&format!("{LOGBOOK}?done=asked"))),
+    let asked = app::change(site, member, call.language(), |cx| {
+        // The same request, sent again, is sent.
+        let waits = skills::find_waiting(cx.tx, member.id(), &request.skill, signer_id)?;
+        match waits.is_some_and(|entry| entry.comment == request.comment) {
+            true => Ok(()),
+            false => requests::ask(cx, &request, signer_id).map(drop),
+        }
+    });
+    match asked {
+        Ok(()) => Ok(reply::see_other(&format!("{LOGBOOK}?done=asked"))),
         Err(failure) => {
-            let text = client_error_text(failure, call.language())?;
-            page(site, call, member, request.comment, Some(text))
+            let failure = naming_signer(site, call, failure, signer_id)?;
+            refused_form(failure, call, |problem| page(site, call, member, request.comment, Some(problem)))
         }
     }
+}
+
+/// A refusal that says why somebody may not sign begins with the name of a signer, and is a sentence. Nobody learns the name of
+/// somebody who signs nothing.
+pub(super) fn naming_signer(
+    site: &Site,
+    call: &Call,
+    failure: Failure,
+    signer_id: Option<i64>,
+) -> Result<Failure, Failure> {
+    let Some(problem) = failure.problems().iter().find(|problem| problem.text.key().starts_with("signer.")) else {
+        return Ok(failure);
+    };
+    let name = site.store.read(|tx| match signer_id {
+        Some(signer_id) if signers::is_signer(tx, signer_id)? => Ok(members::find(tx, signer_id)?),
+        _ => Ok(None),
+    })?;
+    let name = name.map_or_else(|| call.say("me.this_person"), |profile| profile.screen_name);
+    let why = call.language().say(&problem.text);
+    Ok(Failure::field("signer", Text::new("me.signer_cannot").with("name", name).with("why", why)))
 }

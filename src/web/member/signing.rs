@@ -24,7 +24,8 @@ use std::collections::BTreeSet;
 pub(crate) const PATH: &str = "/me/signing";
 /// Requests on one page, and entries that one proof signs.
 const LINES_MAX: i64 = 50;
-const DONE: [(&str, &str); 2] = [("signed", "me.done_signed"), ("denied", "me.done_denied")];
+const DONE: [(&str, &str); 3] =
+    [("signed", "me.done_signed"), ("denied", "me.done_denied"), ("recorded", "me.done_recorded")];
 
 #[derive(Template)]
 #[template(path = "member/signing.html", config = "assets/templates/askama.toml")]

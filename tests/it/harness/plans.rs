@@ -74,11 +74,11 @@ const ALLOWED: &[(&str, &str)] = &[
     ),
     ("SELECT override_id, reason FROM waiver_overrides WHERE made_by", "an erasure, of what one of the staff wrote"),
     ("SELECT decision_id, word FROM waiver_decisions WHERE decided_by", "likewise"),
+    ("FROM outbox WHERE recipient COLLATE NOCASE IN", "an erasure, and a person's copy; messages are kept for days"),
     (
-        "FROM outbox WHERE recipient COLLATE NOCASE IN",
-        "an erasure, and a person's copy at the shell; messages are kept for days",
+        "SELECT decision_id, may_fly, decided_at FROM waiver_decisions WHERE decided_by",
+        "a person's copy, for which few ask in an hour",
     ),
-    ("SELECT decision_id, may_fly, decided_at FROM waiver_decisions WHERE decided_by", "a person's copy, at the shell"),
     ("SELECT override_id, made_at, ends_at FROM waiver_overrides WHERE made_by", "likewise"),
     ("SELECT voucher_id, created_at, used_at FROM devices WHERE voucher_id", "likewise"),
     (

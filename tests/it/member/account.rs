@@ -34,6 +34,7 @@ fn a_new_password_needs_the_old_one_and_ends_the_other_devices() {
         ("wrong", NEW, NEW, "This is not your current password"),
         (PASSWORD, NEW, "another one of these", "not the same"),
         (PASSWORD, "password1", "password1", "role=\"alert\""),
+        (PASSWORD, PASSWORD, PASSWORD, "This is your current password"),
     ] {
         let form = [("current", current), ("password", new), ("again", again)];
         let refused = browser.post("/me/account/password", &form);
@@ -70,6 +71,64 @@ fn an_e_mail_address_is_taken_over_by_password_and_code() {
     assert!(wrong.status == 422 && wrong.page().contains("wrong or has expired"), "{wrong}");
     assert_eq!(verify(&browser, &code).header("location"), Some("/me/account?done=email"));
     assert!(browser.get("/me/account").page().contains("<bdi>new@example.org</bdi>"));
+}
+
+#[test]
+fn a_telephone_number_is_taken_over_by_password_and_code() {
+    let site = demo();
+    let jane = site.member("jane");
+    let browser = own_pages(&site, &jane);
+    assert!(browser.get("/me/account").page().contains("No number yet"));
+    let send =
+        |phone: &str, password: &str| browser.post("/me/account/phone", &[("phone", phone), ("password", password)]);
+    for (phone, password) in [("12", PASSWORD), ("+1 212 555 0123", PASSWORD), ("+41446681800", "wrong")] {
+        let refused = send(phone, password);
+        assert!(refused.status == 422 && refused.page().contains("role=\"alert\""), "{phone}: {refused}");
+        assert!(refused.page().contains(&format!("value=\"{phone}\"")), "what was typed stays: {refused}");
+    }
+    assert!(site.mails().is_empty());
+    let sent = send("+41 44 668 18 00", PASSWORD);
+    assert!(sent.status == 200 && sent.page().contains("on its way to +41446681800"), "{sent}");
+    let message = site.mails().pop().expect("a message");
+    assert_eq!(message["channel"], "sms", "{message}");
+    let code = message["values"]["passcode"].as_str().unwrap().to_owned();
+    let verify = |phone: &str, code: &str| browser.post("/me/account/phone/code", &[("phone", phone), ("code", code)]);
+    assert_eq!(verify("", &code).header("location"), Some("/me/account/phone"), "no code went anywhere");
+    assert_eq!(verify("+41446681801", &code).status, 422, "another number");
+    assert_eq!(verify("+41446681800", &code).header("location"), Some("/me/account?done=phone"));
+    assert!(browser.get("/me/account").page().contains("+41446681800"));
+    site.advance(std::time::Duration::from_secs(11 * 60));
+    let late = verify("+41446681800", &code);
+    assert_eq!(late.header("location"), Some("/me/account/prove?to=%2Fme%2Faccount%2Fphone"), "{late}");
+}
+
+#[test]
+fn the_own_data_is_a_file_for_who_proved_who_it_is() {
+    let site = demo();
+    let (jane, mark) = (site.flyer("jane"), site.member("mark"));
+    let browser = own_pages(&site, &jane);
+    assert!(browser.get("/me/account").page().contains("href=\"/me/account/data.json\""));
+    let file = browser.get("/me/account/data.json");
+    assert_eq!((file.status, file.header("content-type")), (200, Some("application/json")), "{file}");
+    assert_eq!(file.header("cache-control"), Some("no-store"));
+    let data: serde_json::Value = serde_json::from_slice(&file.body).unwrap();
+    assert_eq!(data["member_id"], jane.id);
+    let text = data.to_string();
+    assert!(text.contains("jane@example.com") && !text.contains(&format!("{}@example.com", mark.name)), "{text}");
+    site.advance(std::time::Duration::from_secs(11 * 60));
+    let late = browser.get("/me/account/data.json");
+    assert_eq!(late.header("location"), Some("/me/account/prove?to=%2Fme%2Faccount%2Fdata.json"), "{late}");
+}
+
+#[test]
+fn a_body_that_is_no_form_is_refused_in_words_for_people() {
+    let site = demo();
+    let browser = own_pages(&site, &site.member("jane"));
+    let asking = site.stranger();
+    let asking = asking.ask_at_root(http::Method::POST, "/me/account/devices").header("cookie", &browser.line());
+    let reply = asking.header("origin", &browser.origin).json(&serde_json::json!({})).send();
+    assert!(reply.status == 415 && reply.page().contains("takes only what its own form sends"), "{reply}");
+    assert!(!reply.page().contains("json"), "{reply}");
 }
 
 #[test]

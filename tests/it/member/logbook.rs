@@ -35,6 +35,12 @@ fn flight_time_is_entered_once_corrected_and_deleted() {
         assert_eq!((reply.status, reply.header("location")), (303, Some("/me/logbook?done=logged")), "{reply}");
         assert_eq!(count(&site, &jane, "time") - before, 1, "sent again it is the same");
     }
+    let mut typed_over = form;
+    typed_over[0].1 = "30";
+    let mistake = browser.post("/me/logbook/time", &typed_over);
+    assert!(mistake.status == 409 && mistake.page().contains("sent before with other values"), "{mistake}");
+    assert_eq!(count(&site, &jane, "time") - before, 1, "what was sent first stands");
+    assert_ne!(field(&mistake.page(), "number"), number, "one more press enters it");
     for (wrong, value, said) in [
         ("minutes", "601", "Type 1 to 600 minutes"),
         ("minutes", "x", "Type 1 to 600"),
@@ -136,11 +142,17 @@ fn a_signature_is_asked_for_in_three_steps_and_shows_who_has_it() {
     let asked = browser.post("/me/logbook/sign-off/10101", &[("signer", &signer), ("comment", "after lunch")]);
     assert_eq!(asked.header("location"), Some("/me/logbook?done=asked"), "{asked}");
     let again = browser.post("/me/logbook/sign-off/10101", &[("signer", &signer)]);
-    assert!(again.status == 422 || again.status == 409, "{again}");
+    assert!(again.status == 409 && again.page().contains("waits for a signature"), "another comment: {again}");
+    let again = browser.post("/me/logbook/sign-off/10101", &[("signer", &signer), ("comment", "after lunch")]);
+    assert_eq!(again.header("location"), Some("/me/logbook?done=asked"), "the same again is sent: {again}");
+    assert_eq!(count(&site, &jane, "skill"), 1);
     let path = format!("/me/logbook/entries/{}", newest(&site, &jane, "skill"));
     let page = browser.get(&path).page();
     assert!(page.contains("ines has the request since ") && page.contains("after lunch"), "{page}");
-    assert_eq!(browser.post(&format!("{path}/withdraw"), &[]).header("location"), Some("/me/logbook?done=withdrawn"));
+    for _ in 0..2 {
+        let withdrawn = browser.post(&format!("{path}/withdraw"), &[]);
+        assert_eq!(withdrawn.header("location"), Some("/me/logbook?done=withdrawn"), "{withdrawn}");
+    }
     assert!(browser.get(&path).page().contains("Withdrawn, "));
     assert_eq!(browser.get("/me/logbook/sign-off/99999").status, 404);
 }
@@ -171,6 +183,45 @@ fn a_denial_shows_its_reason_and_is_asked_for_again_and_a_signature_is_locked() 
 }
 
 #[test]
+fn who_may_not_sign_is_named_if_the_person_signs_at_all() {
+    let site = demo();
+    let (jane, mark) = (site.member("jane"), site.member("mark"));
+    let tina = site.signer("tina", &[("Trainer", "1")]);
+    site.brief(&jane, "Flyer");
+    let browser = own_pages(&site, &jane);
+    for (signer, said) in [(&tina, "tina is nobody who may sign this skill."), (&mark, "This person is ")] {
+        let refused = browser.post("/me/logbook/sign-off/10101", &[("signer", &signer.id.to_string())]);
+        assert!(refused.status == 422 && refused.page().contains(said), "{said}: {refused}");
+        assert!(!refused.page().contains("mark is"), "a name that nobody was told: {refused}");
+    }
+}
+
+#[test]
+fn what_a_booking_entered_is_not_changed_before_it_is_flown() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let booking = crate::desk::book(&site, &jane, 86_400);
+    let entry: i64 = site.change(|tx| {
+        let sql = "INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, booking_id, comment,
+                                        cat_group, cat_id, skill, created_at, updated_at)
+                   VALUES (?1, 'time', 'open', ?2, 12, ?3, ?1, ?4, '', '', '', '', ?5, ?5) RETURNING entry_id";
+        Ok(tx.get(sql, (jane.id, tx.now() + 86_400, Site::TUNNEL_ID, booking, tx.now()))?)
+    });
+    let (browser, path) = (own_pages(&site, &jane), format!("/me/logbook/time/{entry}"));
+    let page = browser.get(&path).page();
+    assert!(page.contains("not flown yet") && page.contains("href=\"/me/bookings\""), "{page}");
+    assert!(!page.contains("<form class=\"fields\""), "{page}");
+    let rows = site.rows();
+    let date = today(&browser);
+    for (path, fields) in [(path.clone(), &[("minutes", "20"), ("date", &*date)][..]), (format!("{path}/delete"), &[])]
+    {
+        let refused = browser.post(&path, fields);
+        assert!(refused.status == 409 && refused.page().contains("not flown yet"), "{path}: {refused}");
+    }
+    assert_eq!(site.rows()["entries"], rows["entries"]);
+}
+
+#[test]
 fn papers_are_files_for_the_holder_alone() {
     let site = demo();
     let jane = site.flyer("jane");
@@ -182,6 +233,10 @@ fn papers_are_files_for_the_holder_alone() {
         assert_eq!((pdf.status, pdf.header("content-type")), (200, Some("application/pdf")), "{pdf}");
         assert!(pdf.body.starts_with(b"%PDF") && pdf.header("cache-control") == Some("no-store"));
     }
+    let table = browser.get("/me/logbook.csv");
+    assert_eq!((table.status, table.header("cache-control")), (200, Some("no-store")), "{table}");
+    let table = String::from_utf8(table.body).unwrap();
+    assert!(table.starts_with("\u{feff}entry_id,kind,status") && table.lines().count() > 1, "{table}");
     assert_eq!(browser.get("/me/progression.svg").header("content-type"), Some("image/svg+xml"));
     let mark = own_pages(&site, &site.member("mark"));
     assert_eq!(mark.post("/me/papers", &[("level", &level)]).status, 404, "a level that Mark does not hold");

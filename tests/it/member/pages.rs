@@ -46,10 +46,12 @@ fn every_own_page_is_accessible_and_small() {
         page("own-bookings", "/me/bookings", "Can be cancelled until"),
         page("own-payments", "/me/payments", "No payments yet"),
         page("own-notices", "/me/notices", "Mark all as read"),
+        page("own-family", "/me/waiver", "Waiver and family"),
         page("own-account", "/me/account", "Make a new PIN"),
         page("own-profile", "/me/account/profile", "Name that others see"),
         page("own-photo", "/me/account/photo", "My photo"),
         page("own-email", "/me/account/email", "Send a code"),
+        page("own-phone", "/me/account/phone", "Your telephone number"),
         page("own-security", "/me/account/security", "Set up an authenticator app"),
         page("own-prove", "/me/account/prove", "Confirm that it is you"),
         page("own-questions", "/me/account/questions", "Answer a question"),
@@ -74,5 +76,6 @@ fn every_own_page_is_accessible_and_small() {
     browser.run(fill, json!([ines.name, PASSWORD]));
     browser.wait("return location.pathname === '/me'");
     pages::look(&site, &browser, &page("own-signing", "/me/signing", "What your signature attests"));
+    pages::look(&site, &browser, &page("own-record", "/me/signing/record", "Member numbers of the students"));
     assert_eq!(own_pages(&site, &jane).get("/me").status, 200, "Jane was not signed out elsewhere");
 }

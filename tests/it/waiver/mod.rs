@@ -6,6 +6,7 @@ mod erased;
 mod family;
 mod gate;
 mod not_required;
+mod own;
 mod texts;
 
 use crate::desk::kiosk::{enter, paired};

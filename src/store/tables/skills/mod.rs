@@ -238,6 +238,20 @@ pub(crate) fn count(tx: &Read, member_id: i64, shown: Shown) -> Result<i64> {
     tx.get(sql, params)
 }
 
+/// The member's entry of a skill that waits for this signer.
+pub(crate) fn find_waiting(
+    tx: &Read,
+    member_id: i64,
+    skill: &str,
+    signer_id: Option<i64>,
+) -> Result<Option<SkillEntry>> {
+    let sql = sql!(
+        ENTRY,
+        " WHERE e.member_id = ?1 AND e.skill = ?2 AND e.instructor_id = ?3 AND e.status = 'pending' ORDER BY e.entry_id LIMIT 1"
+    );
+    tx.find(sql, (member_id, skill, signer_id))
+}
+
 /// The entries that wait for this signer, newest first.
 pub(crate) fn list_waiting(tx: &Read, signer_id: i64, limit: i64, offset: i64) -> Result<Vec<SkillEntry>> {
     let sql = sql!(
@@ -262,6 +276,22 @@ pub(crate) fn list_pending(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Ski
          WHERE e.status = 'pending' ORDER BY e.instructor_id, e.entry_date, e.entry_id LIMIT ?1 OFFSET ?2"
     );
     tx.list(sql, (limit, offset))
+}
+
+/// The requests that have waited for their signer since before that moment, and of which the signer was not reminded since they
+/// were asked. An opening balance is the desk's request.
+pub(crate) fn list_unanswered(tx: &Read, asked_before: i64, limit: i64) -> Result<Vec<SkillEntry>> {
+    let sql = sql!(
+        "SELECT ",
+        SkillEntry::COLUMNS,
+        " FROM entries e INDEXED BY entries_waiting CROSS JOIN tunnels t ON t.tunnel_id = e.tunnel_id
+         CROSS JOIN members h ON h.member_id = e.member_id LEFT JOIN members s ON s.member_id = e.instructor_id
+         WHERE e.status = 'pending' AND e.opening IS NULL AND e.instructor_id IS NOT NULL AND e.updated_at < ?1
+           AND NOT EXISTS (SELECT 1 FROM notices n WHERE n.member_id = e.instructor_id AND n.subject = 'notice.signoff_waits'
+                             AND n.created_at >= e.updated_at AND json_extract(n.detail, '$.entry_id') = e.entry_id)
+         LIMIT ?2"
+    );
+    tx.list(sql, (asked_before, limit))
 }
 
 #[cfg(test)]

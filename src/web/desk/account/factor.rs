@@ -1,4 +1,4 @@
-//! The clerk's authenticator app: the first one, or one on another phone in place of the old.
+//! The clerk's authenticator app: the first one, or one on another phone in place of the old; and the recovery codes.
 
 use super::refuse;
 use crate::app::{self, second_factors};
@@ -15,10 +15,10 @@ use crate::web::{CODE_CHARS_MAX, form_status, read_form, show};
 use http::StatusCode;
 
 /// The part of the page that a problem belongs to.
-pub(super) const PART: &str = "codes";
+const PART: &str = "codes";
 
 /// The key of the text of a problem with a code.
-pub(super) fn key(problem: second_factors::Problem) -> &'static str {
+fn key(problem: second_factors::Problem) -> &'static str {
     problem.key("desk.code_missing", "desk.code_wrong")
 }
 
@@ -53,8 +53,23 @@ pub(crate) fn confirm(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
 }
 
+/// `POST /desk/account/recovery-codes`: makes ten new recovery codes and shows them once; needs a code of the authenticator
+/// app.
+pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    let code = read_form(call, |form| form.optional("code", fields::line(CODE_CHARS_MAX)))?;
+    let renewed = app::change(site, clerk, call.language(), |cx| {
+        let account = cx.own()?;
+        let codes = second_factors::renew_codes(cx, call, &account, code.as_deref())?;
+        Ok(codes.map(|codes| (account.username.clone(), codes)))
+    })?;
+    match renewed {
+        Ok((username, codes)) => show_codes(site, call, username, codes),
+        Err(problem) => refuse(site, call, clerk, PART, call.say(key(problem))),
+    }
+}
+
 /// The recovery codes, shown once.
-pub(super) fn show_codes(site: &Site, call: &Call, username: String, codes: Vec<String>) -> Answer {
+fn show_codes(site: &Site, call: &Call, username: String, codes: Vec<String>) -> Answer {
     let card = RecoveryCodesCard::new(site, call, &RECOVERY_WORDS, username, codes)?;
     Ok(show(StatusCode::OK, call.language(), &card))
 }

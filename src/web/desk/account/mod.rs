@@ -4,7 +4,7 @@ pub(crate) mod factor;
 pub(crate) mod passkeys;
 pub(crate) mod password;
 
-use crate::app::{self, credentials, second_factors};
+use crate::app::{self, credentials};
 use crate::auth::Clerk;
 use crate::auth::sign_in::{self, OwnPassword};
 use crate::domain::when;
@@ -14,10 +14,10 @@ use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
-use crate::store::tables::second_factors::{self as factors, Kind};
+use crate::store::tables::second_factors::{self, Kind};
 use crate::store::tables::{members, passkeys as keys, pins, sessions};
 use crate::web::badge::Badge;
-use crate::web::{CODE_CHARS_MAX, Form, Frame, form_status, read_form, show};
+use crate::web::{Form, Frame, form_status, read_form, show};
 use askama::Template;
 
 pub(crate) const PATH: &str = "/desk/account";
@@ -86,7 +86,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Prob
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
     let page = site.store.read(|tx| {
         let profile = members::find(tx, clerk.id())?.ok_or_else(Failure::not_signed_in)?;
-        let kind = factors::find(tx, clerk.id(), now)?.kind;
+        let kind = second_factors::find(tx, clerk.id(), now)?.kind;
         let used = |at: Option<i64>| match at {
             Some(at) => when::moment(language, &zone, at),
             None => frame.say("desk.never_used"),
@@ -101,7 +101,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Prob
                 None => Badge::new("plain", frame.say("desk.factor_none")),
             },
             has_factor: kind.is_some(),
-            codes_left: factors::count_recovery_codes(tx, clerk.id())?,
+            codes_left: second_factors::count_recovery_codes(tx, clerk.id())?,
             has_pin: pins::find(tx, clerk.id())?.is_some(),
             passkeys: list
                 .map(|key| Key { passkey_id: key.passkey_id, used: used(key.used_at), name: key.name })
@@ -136,21 +136,6 @@ pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         clerk.set_proven(cx.tx)
     })?;
     Ok(reply::see_other(&format!("{PATH}?done=proven")))
-}
-
-/// `POST /desk/account/recovery-codes`: makes ten new recovery codes and shows them once; needs a code of the authenticator
-/// app.
-pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let code = read_form(call, |form| form.optional("code", fields::line(CODE_CHARS_MAX)))?;
-    let renewed = app::change(site, clerk, call.language(), |cx| {
-        let account = cx.own()?;
-        let codes = second_factors::renew_codes(cx, call, &account, code.as_deref())?;
-        Ok(codes.map(|codes| (account.username.clone(), codes)))
-    })?;
-    match renewed {
-        Ok((username, codes)) => factor::show_codes(site, call, username, codes),
-        Err(problem) => refuse(site, call, clerk, factor::PART, call.say(factor::key(problem))),
-    }
 }
 
 /// `POST /desk/account/pin`: makes a new PIN, for the change of clerk and for bookings, and shows it once.

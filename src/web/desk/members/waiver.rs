@@ -3,8 +3,9 @@
 use super::PART;
 use super::heading::{self, Heading};
 use super::status::{self, NextBooking};
-use super::waiver_papers::{self, ConsentRow, Paper, relation_key};
+use super::waiver_papers::{self, ConsentRow, Paper};
 use crate::app::waivers::consents as app_consents;
+use crate::app::waivers::paper::relation_key;
 use crate::app::waivers::{self as app_waivers, Signing, WORD_CHARS_MAX};
 use crate::app::{self, family, flights};
 use crate::auth::Clerk;

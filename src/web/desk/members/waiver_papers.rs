@@ -1,8 +1,9 @@
 //! What the waiver page of a member lists: signed waivers with the staff's decisions, and answers to consents.
 
 use crate::app::waivers as app_waivers;
+use crate::app::waivers::paper::{place_key, relation_key};
 use crate::domain::local_time::TimeZone;
-use crate::domain::waiver::{self, Relation, SigningPlace};
+use crate::domain::waiver;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -114,13 +115,4 @@ pub(super) fn list_consents(
         rows.push(ConsentRow { kind: one.kind.name(), text: language.say(&text), in_force: is_last && given });
     }
     Ok(rows)
-}
-
-pub(super) fn relation_key(relation: Relation) -> &'static str {
-    ["waiver.relation_self", "waiver.relation_parent", "waiver.relation_guardian", "waiver.relation_permission"]
-        [relation as usize]
-}
-
-pub(super) fn place_key(place: SigningPlace) -> &'static str {
-    ["papers.at_kiosk", "papers.at_phone", "papers.at_desk", "papers.at_app"][place as usize]
 }

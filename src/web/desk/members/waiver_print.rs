@@ -1,23 +1,13 @@
 //! A signed waiver as a PDF.
 
 use super::waiver::find_id;
-use super::waiver_papers::{place_key, relation_key};
-use crate::app::papers;
+use crate::app::waivers::paper;
 use crate::auth::{Clerk, count_document};
-use crate::documents::printout::waiver as printout;
-use crate::domain::local_time::TimeZone;
-use crate::domain::waiver;
-use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
-use crate::i18n::language::{Language, Text};
-use crate::keys::hex;
 use crate::site::Site;
-use crate::store::Read;
-use crate::store::tables::site_texts::{self, Kind};
-use crate::store::tables::{tunnels, waivers};
 use crate::web::query_text;
 
 /// `GET /desk/members/{member_id}/waiver.pdf`: the signed waiver `number`, in the language of its text.
@@ -25,48 +15,6 @@ pub(crate) fn print(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
     let number = query_text(call, "number").parse().map_err(|_| Failure::not_found())?;
     count_document(site, clerk.id(), clerk.role())?;
-    let paper = site.store.read(|tx| read_paper(site, tx, member_id, number))?;
-    let pdf = papers::draw(site, move |letters| printout::draw(&paper, letters))?;
+    let pdf = paper::pdf(site, member_id, number)?;
     Ok(reply::file("application/pdf", "inline", &format!("waiver-{number}.pdf"), pdf))
-}
-
-fn read_paper(site: &Site, tx: &Read, member_id: i64, signature_id: i64) -> Result<printout::SignedWaiver, Failure> {
-    let signed = waivers::find(tx, signature_id)?.filter(|signed| signed.member_id == member_id);
-    let signed = signed.ok_or_else(Failure::not_found)?;
-    let text = site_texts::find(tx, Kind::Waiver, signed.version, &signed.language)?.ok_or_else(Failure::broken)?;
-    let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
-    let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
-    let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == signed.language).unwrap_or_default();
-    let say = |key: &'static str| language.say(&Text::new(key));
-    let facts = [
-        ("waiver.number", format!("{signature_id} · {} {member_id}", home.name)),
-        ("waiver.flyer", signed.flyer_name),
-        ("waiver.born", when::day(language, &TimeZone::UTC, signed.born)),
-        ("waiver.signer_name", format!("{} ({})", signed.signer_name, say(relation_key(signed.relation)))),
-        (
-            "waiver.signed_at",
-            format!(
-                "{} (UTC {})",
-                zone.date_time_zone(signed.signed_at),
-                TimeZone::UTC.date_time_zone(signed.signed_at)
-            ),
-        ),
-        ("waiver.signed_where", say(place_key(signed.place))),
-        ("waiver.version", format!("{} ({})", text.version, text.language)),
-        ("waiver.hash", hex(&signed.text_hash)),
-    ];
-    let answers = signed.answers.chars().map(|answer| answer == 'y');
-    Ok(printout::SignedWaiver {
-        site_name: home.name.clone(),
-        site_city: home.city,
-        number: signature_id,
-        title: text.title,
-        body: text.body,
-        questions: waiver::questions(&text.questions).map(str::to_owned).zip(answers).collect(),
-        facts: facts.map(|(key, fact)| (say(key), fact)).into(),
-        signer_name: signed.signer_name,
-        strokes: waiver::lines(&signed.strokes),
-        field_width: waiver::FIELD_WIDTH,
-        language,
-    })
 }
