@@ -77,7 +77,7 @@ if (find && arrivals) {
     // As the server folds names for its search.
     const plain = { ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th', ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ŋ: 'n', ı: 'i', ς: 'σ' };
     const spelt = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
-    const fold = text => text.toLowerCase().normalize('NFKD').replace(/\p{M}|['’‘ʼ′`´＇]/gu, '').replace(/[ßæœþøłđðħŋıς]/g, letter => plain[letter]);
+    const fold = text => text.toLowerCase().normalize('NFKD').replace(/\p{M}|['’‘ʼʻ′`´＇·]/gu, '').replace(/[ßæœþøłđðħŋıς]/g, letter => plain[letter]);
     // A text as it is folded, and with its umlauts spelt out: `mueller` is Müller, and `müller` Mueller.
     const forms = text => [fold(text), fold(text.toLowerCase().normalize('NFC').replace(/[äöüøå]/g, letter => spelt[letter]))];
     const rows = () => [...document.querySelectorAll('#coming li, #found li')].filter(row => row.checkVisibility());

@@ -193,8 +193,8 @@ CREATE VIEW member_words AS WITH
     ),
     folded5 AS (
         SELECT member_id, phone,
-        replace(replace(replace(names
-        , '`', ''), '´', ''), '＇', '') AS names
+        replace(replace(replace(replace(replace(names
+        , '`', ''), '´', ''), '＇', ''), 'ʻ', ''), '·', '') AS names
         FROM folded4
     )
 SELECT member_id, names || ' ' || phone AS words FROM folded5;

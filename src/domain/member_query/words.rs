@@ -36,9 +36,9 @@ fn fold(text: &str, umlauts: Umlauts) -> impl Iterator<Item = char> {
     letters.filter(|c| !is_left_out(*c)).flat_map(move |letter| plain(letter, umlauts)).take(WORD_CHARS_MAX)
 }
 
-/// Whether a character is an accent of its own or an apostrophe.
+/// Whether a character is an accent of its own, an apostrophe or the dot of `Gal·la`.
 fn is_left_out(c: char) -> bool {
-    ('\u{300}'..='\u{36f}').contains(&c) || "'’‘ʼ′`´＇".contains(c)
+    ('\u{300}'..='\u{36f}').contains(&c) || "'’‘ʼʻ′`´＇·".contains(c)
 }
 
 /// A lower-case letter as it is typed where the keyboard lacks it.

@@ -139,7 +139,7 @@ const TYPED: [(&str, &str); 90] = [
 ];
 
 /// Names that programs and keyboards write in two ways.
-const WRITTEN_OTHERWISE: [(&str, &str); 12] = [
+const WRITTEN_OTHERWISE: [(&str, &str); 14] = [
     ("guenther preuss", "Günther Preuß"),
     ("guenth", "Günther Preuß"),
     ("müller-schmidt", "Elodie Mueller-Schmidt"),
@@ -152,6 +152,8 @@ const WRITTEN_OTHERWISE: [(&str, &str); 12] = [
     ("ｍｃｄｏｎａｌｄ", "Mc Donald Ron"),
     ("ｽｽﾞｷ", "スズキ ハナコ"),
     ("m'lean", "Conor M‘Lean"),
+    ("kaiulani", "Leilani Kaʻiulani"),
+    ("galla", "Gal·la Puig"),
 ];
 
 #[test]
