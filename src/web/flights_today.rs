@@ -27,6 +27,25 @@ impl FlightsToday {
     }
 }
 
+/// The minutes of flights between two moments for which the member was checked in and that are not in the logbook, for example
+/// because it takes none yet.
+pub(crate) fn sum_unlogged(site: &Site, tx: &Read, member_id: i64, (from, to): (i64, i64)) -> Result<i64, Failure> {
+    let logged = entries::list_day(tx, member_id, (from, to), FLIGHTS_MAX)?;
+    let booked = bookings::list_own(tx, site.tunnel_id, member_id, from, to, FLIGHTS_MAX)?;
+    Ok(unlogged(&logged, &booked).map(|one| one.minutes_booked).sum())
+}
+
+/// The bookings that the member was checked in for and that are not in the logbook. Entries typed by hand are taken as the first
+/// flights that no booking logged.
+fn unlogged<'a>(
+    logged: &'a [entries::Logged],
+    booked: &'a [bookings::OwnBooking],
+) -> impl Iterator<Item = &'a bookings::OwnBooking> {
+    let by_hand = logged.iter().filter(|one| one.booking_id.is_none()).count();
+    let is_logged = |booking_id: i64| logged.iter().any(|one| one.booking_id == Some(booking_id));
+    booked.iter().filter(move |one| one.arrived_at.is_some() && !is_logged(one.booking_id)).skip(by_hand)
+}
+
 /// Reads the flights of today, by the site's time zone.
 pub(crate) fn read(
     site: &Site,
@@ -38,11 +57,7 @@ pub(crate) fn read(
     let (now, day) = (site.now(), zone.day(site.now(), 0));
     let logged = entries::list_day(tx, member_id, (day.from, day.to), FLIGHTS_MAX)?;
     let booked = bookings::list_own(tx, site.tunnel_id, member_id, day.from, day.to, FLIGHTS_MAX)?;
-    let is_logged = |booking_id: i64| logged.iter().any(|one| one.booking_id == Some(booking_id));
-    // Entries typed by hand are taken as the first flights that no booking logged.
-    let by_hand = logged.iter().filter(|one| one.booking_id.is_none()).count();
-    let come = booked.iter().filter(|one| one.arrived_at.is_some() && !is_logged(one.booking_id));
-    let proposed = come.map(|one| one.minutes_booked).nth(by_hand);
+    let proposed = unlogged(&logged, &booked).map(|one| one.minutes_booked).next();
     let line = |one: &entries::Logged| {
         let key = match one.booking_id {
             None => "card.logged",

@@ -20,6 +20,7 @@ use crate::store::tables::bookings::{self, OwnBooking};
 use crate::store::tables::media;
 use crate::store::tables::members::{self, Secrets};
 use crate::web::badge::{Badge, currency_badge};
+use crate::web::flights_today;
 use crate::web::{client_error_text, form_status, initials, path_id, query_text};
 use askama::Template;
 use http::StatusCode;
@@ -140,7 +141,8 @@ fn read(site: &Site, tx: &Read, member_id: i64, (arrivals, day): &(Day, Day)) ->
     Ok(HomeData {
         today: list(arrivals.from, arrivals.to, DAY_BOOKINGS_MAX)?,
         next: list(day.to, now + AHEAD_SECONDS, 1)?.pop(),
-        flown_today: logbook::sum_flown_between(tx, member_id, (day.from, day.to.min(now + 1)))?,
+        flown_today: logbook::sum_flown_between(tx, member_id, (day.from, day.to.min(now + 1)))?
+            + flights_today::sum_unlogged(site, tx, member_id, (day.from, day.to.min(now + 1)))?,
         flown: profile.flight_minutes - flyer.minutes_ahead,
         has_photo: media::exists(tx, member_id)?,
         secrets: members::find_secrets(tx, member_id)?.ok_or_else(Failure::not_found)?,

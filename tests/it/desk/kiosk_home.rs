@@ -105,3 +105,18 @@ fn a_kiosk_speaks_the_guest_s_language_until_the_sign_out_unless_the_guest_chose
     enter(&site, &kiosk, &jane);
     assert!(kiosk.get("/kiosk/home").page().contains("Hallo, jane"));
 }
+
+#[test]
+fn a_kiosk_counts_a_flight_that_the_logbook_does_not_take_yet() {
+    let site = demo();
+    let newcomer = site.member("newcomer");
+    let booking = super::book(&site, &newcomer, 600);
+    let kiosk = paired(&site);
+    enter(&site, &kiosk, &newcomer);
+    kiosk.post(&format!("/kiosk/bookings/{booking}/check-in"), &[]);
+    site.advance(std::time::Duration::from_secs(700));
+    enter(&site, &kiosk, &newcomer);
+    let minutes: i64 = site.change(|tx| Ok(tx.get("SELECT minutes_booked FROM bookings", [])?));
+    let page = kiosk.get("/kiosk/home").page();
+    assert!(minutes > 0 && page.contains(&format!("Flown today: {minutes} min")), "{page}");
+}
