@@ -42,6 +42,7 @@ pub static PAGES: &[Route] = &[
     own     (POST,   "/me/sign-out",                                        member::sign_in::end),
     own     (GET,    "/me",                                                 member::home::show_page),
     own     (GET,    "/me/waiver",                                          member::family::show_page),
+    own     (POST,   "/me/waiver/consents",                                 member::family::withdraw_consent),
     own     (GET,    "/me/waiver.pdf",                                      member::family::print).drawing(),
     own     (POST,   "/me/waiver",                                          member::home::sign_waiver),
     own     (GET,    "/me/card",                                            member::card::show_page),

@@ -55,14 +55,15 @@ pub(crate) fn say(cx: &Change, member_id: i64, said: &ConsentAnswer, place: Sign
     Ok(Outcome::Done)
 }
 
-/// Withdraws a consent that a member gave. Staff only. Audited.
+/// Withdraws a consent that a member gave. By the member, by a guardian of the member, or by staff. Audited.
 pub(crate) fn withdraw(cx: &Change, member_id: i64, kind: Kind) -> Result<Outcome, Failure> {
-    cx.check_staff()?;
+    find_right(cx, &members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?)?;
+    let place = if cx.rank.is_staff() { SigningPlace::Desk } else { SigningPlace::Phone };
+    let said_by = cx.member_id().filter(|id| *id != member_id);
     let Some(last) = consents::find_last(cx.tx, member_id, kind)?.filter(|last| last.given) else {
         return Ok(Outcome::Unchanged);
     };
-    let withdrawn =
-        Consent { given: false, said_at: cx.now(), place: SigningPlace::Desk, said_by: cx.member_id(), ..last };
+    let withdrawn = Consent { given: false, said_at: cx.now(), place, said_by, ..last };
     let version = withdrawn.version;
     consents::insert(cx.tx, &withdrawn)?;
     let detail = Detail::none().word("kind", kind.name()).flag("given", false).number("version", version);

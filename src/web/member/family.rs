@@ -3,10 +3,11 @@
 
 use super::frame::Shell;
 use super::{card, show};
-use crate::app::flights;
-use crate::app::waivers::{self, Due, paper};
+use crate::app::waivers::{self, Due, consents as effect, paper};
+use crate::app::{self, flights};
 use crate::auth::{Member, count_document};
 use crate::documents::qr;
+use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -19,12 +20,14 @@ use crate::store::tables::consents::{self, Consent};
 use crate::store::tables::site_texts::Kind;
 use crate::store::tables::waivers as signatures;
 use crate::web::badge::Badge;
-use crate::web::{check_waivers_required, query_text};
+use crate::web::{check_waivers_required, query_text, read_form};
 use askama::Template;
 use http::StatusCode;
 
 /// Signed papers and answers that the page lists.
 const PAPERS_MAX: i64 = 20;
+const KIND_CHARS_MAX: usize = 20;
+const DONE: [(&str, &str); 1] = [("withdrawn", "me.done_consent")];
 
 #[derive(Template)]
 #[template(path = "member/family.html", config = "assets/templates/askama.toml")]
@@ -34,13 +37,21 @@ struct Page {
     /// Whether a waiver of the family must be signed.
     signs: bool,
     papers: Vec<Paper>,
-    consents: Vec<String>,
+    consents: Vec<Said>,
     children: Vec<Child>,
 }
 
 struct Paper {
     signature_id: i64,
     signed: String,
+}
+
+/// An answer to a consent.
+struct Said {
+    kind: &'static str,
+    text: String,
+    /// Whether the consent is in force, so that it can be withdrawn.
+    in_force: bool,
 }
 
 /// A child with its card.
@@ -58,7 +69,7 @@ struct Child {
 pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
     check_waivers_required(site)?;
     let (zone, language) = (site.time_zone()?, call.language());
-    let shell = Shell::of(site, call, member, card::PATH)?;
+    let shell = Shell::after_action(site, call, member, card::PATH, &DONE)?;
     let page = site.store.read(|tx| {
         let due = waivers::list_due(site, tx, member.id())?;
         let signed = signatures::list(tx, member.id(), PAPERS_MAX)?.into_iter();
@@ -78,7 +89,7 @@ pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
                     signed: when::moment(language, &zone, paper.signed_at),
                 })
                 .collect(),
-            consents: said.iter().map(|one| consent(one, &when::day(language, &zone, one.said_at), language)).collect(),
+            consents: say_consents(&said, &zone, language),
             shell,
         })
     })?;
@@ -107,13 +118,31 @@ fn child(shell: &Shell, one: &Due, badge: Badge) -> Result<Child, Failure> {
     })
 }
 
-fn consent(one: &Consent, day: &str, language: Language) -> String {
-    let what = match one.kind {
-        Kind::Newsletter => "waiver.newsletter",
-        _ => "waiver.photos",
-    };
-    let key = if one.given { "me.consent_given" } else { "me.consent_refused" };
-    language.say(&Text::new(key).with("what", language.say(&Text::new(what))).with("day", day))
+/// The answers to consents, the newest first.
+fn say_consents(said: &[Consent], zone: &TimeZone, language: Language) -> Vec<Said> {
+    let mut known = Vec::new();
+    let mut rows = Vec::new();
+    for one in said {
+        let what = match one.kind {
+            Kind::Newsletter => "waiver.newsletter",
+            _ => "waiver.photos",
+        };
+        let key = if one.given { "me.consent_given" } else { "me.consent_refused" };
+        let text = Text::new(key).with("what", language.say(&Text::new(what)));
+        let text = language.say(&text.with("day", when::day(language, zone, one.said_at)));
+        rows.push(Said { kind: one.kind.name(), text, in_force: one.given && !known.contains(&one.kind) });
+        known.push(one.kind);
+    }
+    rows
+}
+
+/// `POST /me/waiver/consents`: withdraws a consent. One that is withdrawn is withdrawn.
+pub(crate) fn withdraw_consent(site: &Site, call: &Call, member: &Member) -> Answer {
+    check_waivers_required(site)?;
+    let name = read_form(call, |form| form.line("kind", KIND_CHARS_MAX))?;
+    let kind = effect::KINDS.into_iter().find(|kind| kind.name() == name).ok_or_else(Failure::not_found)?;
+    _ = app::change(site, member, call.language(), |cx| effect::withdraw(cx, member.id(), kind))?;
+    Ok(reply::see_other("/me/waiver?done=withdrawn"))
 }
 
 /// `GET /me/waiver.pdf`: the signed waiver `number` of the member.

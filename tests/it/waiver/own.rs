@@ -46,6 +46,36 @@ fn a_signed_waiver_says_until_when_and_is_a_file_for_its_flyer_alone() {
 }
 
 #[test]
+fn a_consent_is_withdrawn_by_who_gave_it() {
+    let site = Site::open_with(on);
+    let admin = demand(&site);
+    let form = [("kind", "photos"), ("language", "en"), ("title", "Photos"), ("body", "You may show me.")];
+    assert_eq!(admin.post("/desk/texts/edit", &form).status, 303);
+    assert_eq!(admin.post("/desk/texts/publish", &[("kind", "photos"), ("asks_again", "on")]).status, 303);
+    let (jane, mark) = (site.flyer("jane"), site.member("mark"));
+    site.change(|tx| {
+        let sql = "INSERT INTO consents (member_id, kind, given, version, language, text_hash, said_at, place)
+                   VALUES (?1, 'photos', 1, 1, 'en', zeroblob(32), ?2, 'kiosk')";
+        Ok(tx.run(sql, (jane.id, tx.now()))?)
+    });
+    let given = || -> Vec<i64> {
+        site.change(|tx| Ok(tx.list("SELECT given FROM consents WHERE member_id = ?1 ORDER BY consent_id", [jane.id])?))
+    };
+    let browser = own_pages(&site, &jane);
+    assert!(browser.get("/me/waiver").page().contains("Photos and videos: agreed, "));
+    let withdraw = |kind: &str| browser.post("/me/waiver/consents", &[("kind", kind)]);
+    assert_eq!(withdraw("waiver").status, 404);
+    own_pages(&site, &mark).post("/me/waiver/consents", &[("kind", "photos")]);
+    assert_eq!(given(), [1], "somebody else withdraws nothing");
+    for _ in 0..2 {
+        assert_eq!(withdraw("photos").header("location"), Some("/me/waiver?done=withdrawn"));
+        assert_eq!(given(), [1, 0]);
+    }
+    let page = browser.get("/me/waiver").page();
+    assert!(page.contains("Photos and videos: not agreed, ") && !page.contains("/me/waiver/consents"), "{page}");
+}
+
+#[test]
 fn a_site_without_waivers_has_no_such_page() {
     let site = crate::desk::demo();
     let browser = own_pages(&site, &site.flyer("jane"));
