@@ -24,7 +24,8 @@ fn comments(site: &Site) -> BTreeMap<String, i64> {
 }
 
 fn send(pages: &Clerk, member: i64, number: &str, minutes: &str, day: &str) -> u16 {
-    let fields = [("member", &*member.to_string()), ("number", number), ("minutes", minutes), ("date", day)];
+    let member = member.to_string();
+    let fields = [("member", &*member), ("number", number), ("minutes", minutes), ("date", day)];
     pages.post("/me/kept", &fields).status
 }
 
@@ -273,7 +274,7 @@ fn in_a_storm_of_lost_networks_closed_tabs_and_two_telephones_nothing_is_lost_or
     let (rounds, seed) = (number("OWN_PAGES_ROUNDS", ROUNDS), number("OWN_PAGES_SEED", 1));
     let site = Site::open();
     site.hash_small();
-    let members = [site.flyer("jane"), site.flyer("mark")];
+    let members = [site.flyer("jane"), site.flyer("xavier")];
     let mut state = seed;
     let mut below = |most: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
