@@ -48,7 +48,8 @@ self.answerOwn = event => {
     const { request } = event, { pathname, search } = new URL(request.url);
     if (request.mode !== 'navigate') return undefined;
     if (request.method === 'POST') return pathname === '/me/sign-out' ? signOut(event) : undefined;
-    return KEPT.includes(pathname) ? load(event, pathname, !search) : undefined;
+    // Another query is another page.
+    return KEPT.includes(pathname) && (!search || search.startsWith('?done=')) ? load(event, pathname, !search) : undefined;
 };
 
 const refresh = async all => {

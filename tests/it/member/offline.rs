@@ -73,7 +73,8 @@ fn what_a_telephone_installs_is_nobodys_and_the_worker_has_the_own_pages_alone()
     assert!(icon.body.starts_with(b"\x89PNG") && manifest["icons"][0]["sizes"] == "512x512");
     let worker = stranger.get("/app/worker.js").ok();
     assert_eq!(worker.header("service-worker-allowed"), Some("/me"));
-    assert!(worker.page().starts_with("const SCOPE = '/me', OFFLINE_PAGE = '/app/away', VERSION = '/me /assets/page."));
+    let script = String::from_utf8(worker.body).unwrap();
+    assert!(script.starts_with("const SCOPE = '/me', OFFLINE_PAGE = '/app/away', VERSION = '/me /assets/page."));
     assert_eq!(stranger.get("/kiosk/worker.js").ok().header("service-worker-allowed"), Some("/kiosk"));
     let jane = own_pages(&site, &site.member("jane"));
     for path in ["/me", "/me/logbook", "/me/card", "/me/papers"] {
