@@ -106,7 +106,8 @@ CREATE TABLE members (
     phone_confirmed_at INTEGER,
     country            TEXT    NOT NULL DEFAULT '',
     country_code       TEXT    NOT NULL DEFAULT '',
-    language           TEXT    NOT NULL DEFAULT '',  -- of the latest sign-in, for messages; ISO 639-1; empty: not known
+    language           TEXT    NOT NULL DEFAULT '',  -- for messages, of the latest sign-in or chosen; ISO 639-1; empty: not known
+    language_chosen    INTEGER NOT NULL DEFAULT 0,   -- whether the member chose the language, so that a sign-in leaves it
     dob                INTEGER,                      -- midnight of the day of birth; null: not given
     tunnel_id          INTEGER REFERENCES tunnels,   -- the home tunnel
     role               TEXT    NOT NULL DEFAULT 'member' CHECK (role IN ('member', 'desk', 'admin', 'sync')),

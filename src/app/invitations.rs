@@ -16,7 +16,7 @@ use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::invitations::{self, Invitation};
 use crate::store::tables::outbox::{self, Channel};
-use crate::store::tables::{audit, members};
+use crate::store::tables::{audit, languages, members};
 use serde_json::json;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -187,7 +187,7 @@ pub(crate) fn accept(
             ..members::NewMember::default()
         };
         let member_id = members::insert(cx.tx, &new)?;
-        members::set_language(cx.tx, member_id, &invitation.language)?;
+        languages::follow(cx.tx, member_id, &invitation.language)?;
         if is_mailed {
             members::confirm_email(cx.tx, member_id)?;
         }

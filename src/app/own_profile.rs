@@ -4,10 +4,10 @@ use super::Change;
 use crate::auth::security_event;
 use crate::domain::phone;
 use crate::http::failure::Failure;
-use crate::i18n::language::Text;
+use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::outbox::Channel;
-use crate::store::tables::{members, tunnels};
+use crate::store::tables::{languages, members, tunnels};
 
 /// The names and the home tunnel of a profile.
 pub(crate) struct Names<'a> {
@@ -21,6 +21,12 @@ pub(crate) struct Names<'a> {
 pub(crate) fn edit(cx: &Change, names: &Names) -> Result<(), Failure> {
     let member_id = cx.own()?.member_id;
     members::update_profile(cx.tx, member_id, names.username, names.screen_name, names.real_name, names.tunnel_id)?;
+    Ok(())
+}
+
+/// Sets the language of the actor's mails and papers; `None`: that of each sign-in.
+pub(crate) fn choose_language(cx: &Change, language: Option<Language>) -> Result<(), Failure> {
+    languages::choose(cx.tx, cx.own()?.member_id, language.map_or("", Language::tag))?;
     Ok(())
 }
 

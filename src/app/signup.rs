@@ -19,6 +19,7 @@ use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::account_claims;
 use crate::store::tables::kiosks;
+use crate::store::tables::languages;
 use crate::store::tables::members::{self, NewMember};
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::security_answers;
@@ -53,7 +54,7 @@ pub(crate) fn create(
         alike::tell_desk(cx.tx, member_id, told)?;
     }
     if let Some(language) = language {
-        members::set_language(cx.tx, member_id, language.tag())?;
+        languages::follow(cx.tx, member_id, language.tag())?;
     }
     for (question, answer_hash) in answers {
         security_answers::set(cx.tx, member_id, *question, answer_hash)?;

@@ -14,6 +14,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::audit;
+use crate::store::tables::languages;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::sessions::{self, TokenHash};
 use crate::store::{Read, Write};
@@ -265,7 +266,7 @@ fn insert(call: &Call, tx: &Write, account: &Account, hash: fn(&str) -> TokenHas
         audit::insert(tx, &actor, "staff.signed_in", &Subject::Member(account.member_id), &detail)?;
     }
     if let Some(language) = call.member_language() {
-        members::set_language(tx, account.member_id, language.tag())?;
+        languages::follow(tx, account.member_id, language.tag())?;
     }
     Ok(OpenedSession { token, device_token: device::remember(call, tx, account.member_id)? })
 }

@@ -85,6 +85,7 @@ pub static PAGES: &[Route] = &[
     own     (POST,   "/me/account/photo/remove",                            member::photo::remove),
     own     (POST,   "/me/account/pin",                                     member::account::renew_pin),
     own     (POST,   "/me/account/password",                                member::account::change_password).hashing(),
+    own     (POST,   "/me/account/language",                                member::account::choose_language),
     own     (POST,   "/me/account/devices",                                 member::account::end_sessions),
     own     (GET,    "/me/account/prove",                                   member::security::prove::show_form),
     own     (POST,   "/me/account/prove",                                   member::security::prove::prove).hashing(),

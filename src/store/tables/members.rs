@@ -366,11 +366,6 @@ pub(crate) fn set_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize
     tx.run(sql, named_params! {":phone": phone, ":now": tx.now(), ":id": member_id})
 }
 
-/// Sets the language in which the member signed in last, as a tag.
-pub(crate) fn set_language(tx: &Write, member_id: i64, tag: &str) -> Result<usize> {
-    tx.run(sql!("UPDATE members SET language = ?2 WHERE member_id = ?1 AND language <> ?2"), (member_id, tag))
-}
-
 /// The name that a clerk is shown by; empty where there is no such member.
 pub(crate) fn find_clerk_name(tx: &Read, member_id: Option<i64>) -> Result<String> {
     let sql = sql!("SELECT coalesce(nullif(screen_name, ''), username) FROM members WHERE member_id = ?1");

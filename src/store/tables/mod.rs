@@ -26,6 +26,7 @@ pub mod history;
 pub(crate) mod invitations;
 pub(crate) mod joins;
 pub(crate) mod kiosks;
+pub(crate) mod languages;
 pub(crate) mod media;
 pub mod members;
 pub mod notices;

@@ -2,7 +2,7 @@
 
 use super::frame::Shell;
 use super::show;
-use crate::app::{self, credentials};
+use crate::app::{self, credentials, own_profile};
 use crate::auth::Member;
 use crate::auth::sign_in;
 use crate::documents::qr;
@@ -12,20 +12,22 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
-use crate::i18n::language::Text;
+use crate::i18n::language::{Language, Text};
 use crate::site::Site;
-use crate::store::tables::{members, sessions};
+use crate::store::tables::{languages, members, sessions};
 use crate::web::{Form, form, form_status, read_form, refused_form};
 use askama::Template;
 
 pub(crate) const PATH: &str = "/me/account";
 const SESSION_ID_CHARS_MAX: usize = 64;
-const DONE: [(&str, &str); 9] = [
+const LANGUAGE_CHARS_MAX: usize = 5;
+const DONE: [(&str, &str); 10] = [
     ("photo", "kiosk.done_photo"),
     ("no-photo", "kiosk.done_no_photo"),
     ("profile", "me.done_profile"),
     ("email", "me.done_email"),
     ("phone", "me.done_phone"),
+    ("language", "me.done_language"),
     ("before", "me.done_before"),
     ("password", "me.done_password"),
     ("device", "me.done_device"),
@@ -47,8 +49,17 @@ struct Page {
     /// A new PIN, shown once.
     pin: Option<Pin>,
     devices: Vec<Device>,
+    /// The language that the member chose for mails and papers.
+    chosen: Option<Language>,
     /// Why the password was not changed.
     problem: Option<String>,
+}
+
+impl Page {
+    /// The languages as options: tag, name, whether chosen.
+    fn languages(&self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+        Language::AT_KIOSK.into_iter().map(|one| (one.tag(), one.name(), self.chosen == Some(one)))
+    }
 }
 
 struct Pin {
@@ -72,9 +83,10 @@ pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
 fn page(site: &Site, call: &Call, member: &Member, pin: Option<Pin>, problem: Option<String>) -> Answer {
     let shell = Shell::after_action(site, call, member, PATH, &DONE)?;
     let (zone, language, now) = (site.time_zone()?, call.language(), site.now());
-    let (profile, listed) = site.store.read(|tx| {
+    let (profile, listed, chosen) = site.store.read(|tx| {
         let profile = members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
-        Ok((profile, sessions::list_of_member(tx, member.id(), now)?))
+        let chosen = languages::find_chosen(tx, member.id())?;
+        Ok((profile, sessions::list_of_member(tx, member.id(), now)?, chosen))
     })?;
     let device = |one: sessions::Listed| Device {
         session_id: one.session_id(),
@@ -94,6 +106,7 @@ fn page(site: &Site, call: &Call, member: &Member, pin: Option<Pin>, problem: Op
         is_phone_confirmed: profile.phone_verified,
         pin,
         devices,
+        chosen: chosen.and_then(|tag| Language::of_member(&tag)),
         problem,
     };
     Ok(show(status, language, &page))
@@ -139,6 +152,17 @@ pub(crate) fn change_password(site: &Site, call: &Call, member: &Member) -> Answ
         Ok(()) => Ok(reply::see_other(&format!("{PATH}?done=password"))),
         Err(failure) => refused_form(failure, call, |problem| page(site, call, member, None, Some(problem))),
     }
+}
+
+/// `POST /me/account/language`: the language of mails and papers; without one it is that of each sign-in.
+pub(crate) fn choose_language(site: &Site, call: &Call, member: &Member) -> Answer {
+    let tag = read_form(call, |form| form.line("language", LANGUAGE_CHARS_MAX))?;
+    let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag);
+    if language.is_none() && !tag.is_empty() {
+        return Err(Failure::not_found());
+    }
+    app::change(site, member, call.language(), |cx| own_profile::choose_language(cx, language))?;
+    Ok(reply::see_other(&format!("{PATH}?done=language")))
 }
 
 /// `POST /me/account/devices`: ends one session, or without its name all others.

@@ -103,6 +103,29 @@ fn a_telephone_number_is_taken_over_by_password_and_code() {
 }
 
 #[test]
+fn a_language_that_was_chosen_outlasts_a_sign_in() {
+    let site = demo();
+    let jane = site.member("jane");
+    let browser = own_pages(&site, &jane);
+    let language =
+        || -> String { site.change(|tx| Ok(tx.get("SELECT language FROM members WHERE member_id = ?1", [jane.id])?)) };
+    let choose = |tag: &str| browser.post("/me/account/language", &[("language", tag)]);
+    assert_eq!(choose("xx").status, 404);
+    assert_eq!(choose("it").header("location"), Some("/me/account?done=language"));
+    assert!(browser.get("/me/account").page().contains("<option value=\"it\" lang=\"it\" selected>Italiano"));
+    let sign_in = || {
+        let body = serde_json::json!({ "username": jane.name, "password": PASSWORD });
+        let asking = site.stranger();
+        asking.ask(http::Method::POST, "/auth/login").header("accept-language", "fr").json(&body).send().ok();
+    };
+    sign_in();
+    assert_eq!(language(), "it");
+    assert_eq!(choose("").status, 303);
+    sign_in();
+    assert_eq!(language(), "fr", "without a choice it is that of the sign-in");
+}
+
+#[test]
 fn the_own_data_is_a_file_for_who_proved_who_it_is() {
     let site = demo();
     let (jane, mark) = (site.flyer("jane"), site.member("mark"));
