@@ -98,7 +98,7 @@ fn a_guardian_is_added_by_name_and_never_on_a_guess() {
     assert!(add("okonkwo").page().contains(&format!("Inés Okonkwo #{}", mother.id)));
     assert_eq!(add("ines okonkwo").status, 303);
     let sql = "SELECT guardian_id FROM guardianships WHERE child_id = ?1 AND ended_at IS NULL";
-    assert_eq!(site.change(|tx| Ok(tx.list::<i64, _>(sql, [child.id])?)), [mother.id]);
+    assert_eq!(site.change(|tx| Ok(tx.list::<i64>(sql, [child.id])?)), [mother.id]);
 }
 
 #[test]
