@@ -10,7 +10,6 @@ use crate::ops::erasure::{self, Leaving};
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::members::NewMember;
-use crate::store::tables::signers::{self, NewSigner};
 use crate::store::tables::{
     account_claims, bans, email_tokens, invitations, kiosks, members, notices, passcodes, pins, sessions, undos,
 };
@@ -167,35 +166,4 @@ pub(crate) fn add(cx: &Change, new: &NewMember, role: Role, confirmed: bool) -> 
     let detail = Detail::none().word("role", role.name()).flag("confirmed", confirmed);
     cx.record("member.added", &Subject::Member(member_id), &detail)?;
     Ok(member_id)
-}
-
-/// Puts a member on a tunnel's list of signers, and ends the codes and links that were given for the account before. Audited.
-/// `first`: the level for which a first signer is appointed.
-pub(crate) fn add_signer(
-    cx: &Change,
-    new: &NewSigner,
-    programme: &'static str,
-    first: Option<u8>,
-) -> Result<(), Failure> {
-    let detail = Detail::none().number("tunnel_id", new.tunnel_id).word("programme", programme);
-    let detail = first.map_or(detail.clone(), |level| detail.number("first", level.into()));
-    cx.record("signer.added", &Subject::Member(new.member_id), &detail)?;
-    delete_unused_codes(cx.tx, new.member_id)?;
-    signers::insert(cx.tx, new)?;
-    Ok(())
-}
-
-/// Takes a member off a tunnel's list of signers. Audited.
-pub(crate) fn remove_signer(
-    cx: &Change,
-    member_id: i64,
-    tunnel_id: i64,
-    programme: &'static str,
-) -> Result<Outcome, Failure> {
-    if signers::end(cx.tx, tunnel_id, member_id, programme, None)? == 0 {
-        return Ok(Outcome::Unchanged);
-    }
-    let detail = Detail::none().number("tunnel_id", tunnel_id).word("programme", programme);
-    cx.record("signer.removed", &Subject::Member(member_id), &detail)?;
-    Ok(Outcome::Done)
 }

@@ -43,6 +43,7 @@ pub(crate) mod registration;
 pub(crate) mod second_factors;
 pub(crate) mod seen;
 pub(crate) mod shift_note;
+pub(crate) mod signers;
 pub(crate) mod signup;
 pub(crate) mod social_accounts;
 pub(crate) mod tunnels;
@@ -61,7 +62,7 @@ use crate::store::queries::erasure;
 use crate::store::tables::audit;
 use crate::store::tables::joins;
 use crate::store::tables::members::{self, Account};
-use crate::store::tables::signers;
+use crate::store::tables::signers::is_signer;
 use crate::store::{Read, Write};
 use std::ops::Deref;
 
@@ -199,7 +200,7 @@ impl Change<'_> {
     /// unless the actor is an admin. Otherwise a clerk could sign in as an instructor, and sign.
     pub(crate) fn served_with_access(&self, member_id: i64) -> Result<SubjectAccount, Failure> {
         let account = self.served(member_id)?;
-        if !self.rank.is_admin() && signers::is_signer(self.tx, member_id)? {
+        if !self.rank.is_admin() && is_signer(self.tx, member_id)? {
             return Err(Failure::not_allowed().saying(Text::new("desk.signers_account")));
         }
         Ok(account)

@@ -3,14 +3,14 @@
 use super::member::{find, find_certain};
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment};
-use crate::app::{Outcome, accounts};
-use crate::domain::catalogue::{Catalogue, LevelKey};
+use crate::app::Outcome;
+use crate::app::signers::{self, NewAppointment, NotAppointed, Standing};
+use crate::domain::catalogue::Catalogue;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::queries::{holdings, standing};
-use crate::store::tables::signers::{self, Appointment, NewSigner};
-use crate::store::tables::tunnels;
+use crate::store::tables::signers as listed;
+use crate::store::tables::signers::Appointment;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -65,22 +65,23 @@ impl Add {
         let programme = signing_programme(site.catalogue, &self.programme)?;
         let tunnel_id = self.tunnel.unwrap_or(site.tunnel_id);
         let cat_id = self.first.map(|level| level.to_string()).unwrap_or_default();
-        if let Some(level) = self.first {
-            let key = LevelKey { cat_group: programme, cat_id: &cat_id, track: "" };
-            site.catalogue.find_level(key).ok_or_else(|| refused(format!("{programme} has no level {level}")))?;
-        }
-        let against = site.store.read(|tx| self.against(site, tx, account.member_id, programme, &cat_id, tunnel_id))?;
-        if let Some(why) = against {
-            return Err(refused(why));
-        }
-        let new = NewSigner {
-            tunnel_id,
-            member_id: account.member_id,
-            cat_group: programme,
-            cat_id: &cat_id,
-            appointed_by: None,
-        };
-        site.change(|cx| accounts::add_signer(cx, &new, programme, self.first))?;
+        let new = NewAppointment { tunnel_id, member_id: account.member_id, programme, first: self.first };
+        site.change(|cx| signers::appoint(cx, &new))?.map_err(|why| {
+            let name = &self.name;
+            refused(match why {
+                NotAppointed::NoLevel => format!("{programme} has no level {cat_id}"),
+                NotAppointed::NoTunnel => format!("there is no tunnel {tunnel_id}"),
+                NotAppointed::ListedAlready => {
+                    format!("{name} is on the list as {programme} already: remove first to change that")
+                }
+                NotAppointed::HoldsNone => {
+                    format!("{name} holds no level of {programme}; at a new tunnel, appoint first signers with --first LEVEL")
+                }
+                NotAppointed::NotNeeded(holder) => {
+                    format!("{holder} holds {programme} {cat_id} here and can sign: no first signer is needed")
+                }
+            })
+        })?;
         let words = match self.first {
             Some(_) => {
                 format!("{} stands in for {programme} {cat_id} at tunnel {tunnel_id} and may sign", account.username)
@@ -91,62 +92,11 @@ impl Add {
                              "cat_group": programme, "cat_id": cat_id });
         done(words, values)
     }
-
-    /// Why a member cannot be put on the list.
-    fn against(
-        &self,
-        site: &Site,
-        tx: &Read,
-        member_id: i64,
-        programme: &str,
-        cat_id: &str,
-        tunnel_id: i64,
-    ) -> Result<Option<String>, Failure> {
-        if !tunnels::exists(tx, tunnel_id)? {
-            return Ok(Some(format!("there is no tunnel {tunnel_id}")));
-        }
-        if signers::is_listed(tx, tunnel_id, member_id, programme)? {
-            return Ok(Some(format!(
-                "{} is on the list as {programme} already: remove first to change that",
-                self.name
-            )));
-        }
-        let holds = |member_id: i64, least: &str| -> Result<bool, Failure> {
-            let held = holdings::list(tx, member_id)?;
-            Ok(held.iter().any(|one| one.cat_group == programme && one.cat_id.as_str() >= least))
-        };
-        if self.first.is_none() {
-            let why = format!(
-                "{} holds no level of {programme}; at a new tunnel, appoint first signers with --first LEVEL",
-                self.name
-            );
-            return Ok(if holds(member_id, "")? { None } else { Some(why) });
-        }
-        // First signers are for a tunnel without a signer who holds a level by the logbook.
-        for one in
-            signers::list(tx, tunnel_id)?.iter().filter(|one| one.cat_group == programme && one.cat_id.is_empty())
-        {
-            let currency = standing::read(tx, one.member_id, site.now())?.currency.find(programme);
-            if currency.is_some_and(|currency| currency.current) && holds(one.member_id, cat_id)? {
-                let name = &one.username;
-                return Ok(Some(format!(
-                    "{name} holds {programme} {cat_id} here and can sign: no first signer is needed"
-                )));
-            }
-        }
-        Ok(None)
-    }
 }
 
 /// The programme as the catalogue spells it, if its holders sign for others.
-fn signing_programme<'c>(catalogue: &'c Catalogue, asked: &str) -> Result<&'c str, CommandError> {
-    let mut signing: Vec<&str> = catalogue
-        .levels()
-        .flat_map(|level| &level.signed_by)
-        .flat_map(|signer| std::iter::once(signer.cat_group.as_str()).chain(signer.and_holds.as_deref()))
-        .collect();
-    signing.sort_unstable();
-    signing.dedup();
+fn signing_programme(catalogue: &'static Catalogue, asked: &str) -> Result<&'static str, CommandError> {
+    let signing = signers::programmes(catalogue);
     let found = signing.iter().find(|one| one.eq_ignore_ascii_case(asked));
     found.copied().ok_or_else(|| refused(format!("nobody signs as {asked}: give one of {}", signing.join(", "))))
 }
@@ -154,7 +104,7 @@ fn signing_programme<'c>(catalogue: &'c Catalogue, asked: &str) -> Result<&'c st
 fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64) -> CommandResult {
     let account = find(site, name)?;
     let programme = signing_programme(site.catalogue, programme)?;
-    let removed = site.change(|cx| accounts::remove_signer(cx, account.member_id, tunnel_id, programme))?;
+    let removed = site.change(|cx| signers::remove(cx, account.member_id, tunnel_id, programme))?;
     if removed == Outcome::Unchanged {
         return Err(refused(format!("{} is not on the list of tunnel {tunnel_id} as {programme}", account.username)));
     }
@@ -167,7 +117,7 @@ fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64) -> CommandR
 fn list(site: &Site, tunnel_id: i64) -> CommandResult {
     let now = site.now();
     let shown = site.store.read(|tx| {
-        let all = signers::list(tx, tunnel_id)?;
+        let all = listed::list(tx, tunnel_id)?;
         all.into_iter()
             .map(|one| state(tx, &one, now).map(|state| Listed { one, state }))
             .collect::<Result<Vec<_>, Failure>>()
@@ -208,15 +158,10 @@ impl Row for Listed {
 
 /// The state of the appointment now: its level, and whether that is current.
 fn state(tx: &Read, one: &Appointment, now: i64) -> Result<String, Failure> {
-    if !one.cat_id.is_empty() {
-        return Ok(format!("stands in for level {}", one.cat_id));
-    }
-    let held = holdings::list(tx, one.member_id)?;
-    let level = held.iter().filter(|held| held.cat_group == one.cat_group).map(|held| held.cat_id.as_str()).max();
-    let currency = standing::read(tx, one.member_id, now)?.currency.find(&one.cat_group);
-    Ok(match (level, currency) {
-        (None, _) => "holds no level".to_owned(),
-        (Some(level), Some(currency)) if !currency.current => format!("level {level}, not current"),
-        (Some(level), _) => format!("level {level}"),
+    Ok(match Standing::read(tx, one, now)? {
+        Standing::StandsInFor(level) => format!("stands in for level {level}"),
+        Standing::HoldsNone => "holds no level".to_owned(),
+        Standing::Holds { level, is_current: false } => format!("level {level}, not current"),
+        Standing::Holds { level, .. } => format!("level {level}"),
     })
 }

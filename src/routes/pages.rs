@@ -286,6 +286,9 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/site/audit",                                    desk::site::audit::verify).for_admins(),
     desk    (GET,    "/desk/site/users",                                    desk::site::staff::list).for_admins(),
     desk    (POST,   "/desk/site/users",                                    desk::site::staff::set_role).for_admins(),
+    desk    (GET,    "/desk/site/signers",                                  desk::site::signers::list).for_admins(),
+    desk    (POST,   "/desk/site/signers",                                  desk::site::signers::appoint).for_admins(),
+    desk    (POST,   "/desk/site/signers/remove",                           desk::site::signers::remove).for_admins().on("/desk/site/signers"),
     desk    (POST,   "/desk/site/invitations",                              desk::site::invitations::invite).for_admins().drawing().on("/desk/site/users"),
     desk    (POST,   "/desk/site/invitations/{invitation_id}/withdraw",     desk::site::invitations::withdraw).for_admins().on("/desk/site/users"),
 

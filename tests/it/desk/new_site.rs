@@ -33,3 +33,41 @@ fn every_page_offers_the_minutes_of_the_settings() {
         assert_eq!(offered, ["7", "13"], "{page}");
     }
 }
+
+#[test]
+fn an_admin_appoints_the_first_signer_and_removes_one() {
+    let site = Site::open_with(|config| config.demo = true);
+    let (ines, admin, desk) = (site.member("ines"), Clerk::at(&site, &site.admin()), Clerk::at(&site, &site.desk()));
+    let appoint = |member: &str, first: &str| {
+        admin.post("/desk/site/signers", &[("member", member), ("programme", "Instructor"), ("first", first)])
+    };
+    for (member, first, said) in [
+        ("nobody", "4", "No member has that number"),
+        ("ines", "", "holds no level of this programme"),
+        ("ines", "9", "no such level"),
+        ("ines", "x", "no such level"),
+    ] {
+        let refused = appoint(member, first);
+        assert!(refused.status == 422 && refused.page().contains(said), "{member} {first}: {refused}");
+    }
+    assert_eq!(appoint("ines", "4").status, 303);
+    assert!(appoint("ines", "4").page().contains("on the list for this programme"));
+    let page = admin.get("/desk/site/signers").page();
+    assert!(page.contains("stands in for level 4"), "{page}");
+    assert!(!admin.get("/desk").page().contains("Nobody is appointed"));
+    let sql = "SELECT count(*) FROM audit WHERE action = ?1";
+    let audited = |action: &str| site.change(|tx| Ok(tx.get::<i64, _>(sql, [action])?));
+    assert_eq!(audited("signer.added"), 1);
+    let number = ines.id.to_string();
+    for _ in 0..2 {
+        let removed = admin.post("/desk/site/signers/remove", &[("member", &*number), ("programme", "Instructor")]);
+        assert_eq!(removed.header("location"), Some("/desk/site/signers?done=removed"), "{removed}");
+    }
+    assert_eq!(audited("signer.removed"), 1);
+    // A clerk who is no admin neither sees the list nor changes it.
+    assert_eq!(desk.get("/desk/site/signers").status, 403);
+    assert_eq!(
+        desk.post("/desk/site/signers", &[("member", "ines"), ("programme", "Instructor"), ("first", "4")]).status,
+        403
+    );
+}

@@ -73,6 +73,7 @@ const INSIDE: &[Page] = &[
     Page { name: "messages-dead", path: "/desk/messages?box=dead", shows: "not deliverable" },
     Page { name: "messages-marked", path: "/desk/messages?box=marked", shows: "gone@example.org" },
     Page { name: "reports", path: "/desk/reports", shows: "Minutes flown" },
+    Page { name: "signers", path: "/desk/site/signers", shows: "Who may sign skills here" },
     Page { name: "reports-members", path: "/desk/reports/members", shows: "By currency" },
     Page { name: "site", path: "/desk/site", shows: "Make the first backup: tunneldesk backup" },
     Page { name: "site-users", path: "/desk/site/users", shows: "Give a role" },

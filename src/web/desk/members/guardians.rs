@@ -39,14 +39,11 @@ pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// Why a typed text names no adult, with the members who may be meant.
 fn not_one(why: &NotOne) -> Text {
-    const NAMED_MAX: usize = 4;
-    let hits = match why {
-        NotOne::TwoAccounts => return Text::new("desk.member_two"),
-        NotOne::Nobody => return Text::new("family.unknown"),
-        NotOne::Several(hits) | NotOne::Similar(hits) => hits,
-    };
-    let who: Vec<String> = hits.iter().take(NAMED_MAX).map(|hit| format!("{} #{}", hit.name, hit.member_id)).collect();
-    Text::new("family.several").with("who", who.join(", "))
+    match why {
+        NotOne::TwoAccounts => Text::new("desk.member_two"),
+        NotOne::Nobody => Text::new("family.unknown"),
+        NotOne::Several(hits) | NotOne::Similar(hits) => Text::new("family.several").with("who", search::named(hits)),
+    }
 }
 
 /// `POST /desk/members/{member_id}/guardians/end`: ends a guardianship.

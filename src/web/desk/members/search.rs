@@ -62,6 +62,14 @@ pub(crate) enum NotOne {
     Similar(Vec<Hit>),
 }
 
+/// The first of them by name and number, for a text that asks who is meant.
+pub(crate) fn named(hits: &[Hit]) -> String {
+    const NAMED_MAX: usize = 4;
+    let named: Vec<String> =
+        hits.iter().take(NAMED_MAX).map(|hit| format!("{} #{}", hit.name, hit.member_id)).collect();
+    named.join(", ")
+}
+
 /// The member with this number, username, e-mail address or name.
 pub(crate) fn find_one(site: &Site, typed: &str) -> Result<Result<i64, NotOne>, Failure> {
     match site.store.read(|tx| lookup::find_member(tx, typed))? {

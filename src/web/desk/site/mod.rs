@@ -6,6 +6,7 @@ mod health;
 mod invitation_view;
 pub(crate) mod invitations;
 pub(crate) mod mail;
+pub(crate) mod signers;
 pub(crate) mod staff;
 pub(crate) mod sync;
 

@@ -41,7 +41,7 @@ pub(super) fn list(site: &Site, language: Language, admin: bool) -> Result<Vec<T
         (questions, "plain", "desk.waits_payments", "/desk/payments"),
         (contacts, "plain", "desk.waits_contacts", "/desk/messages?box=contact"),
         (unsent, "plain", "desk.waits_unsent", "/desk/messages?box=waiting"),
-        (no_signer, "soon", "desk.waits_signer", "/desk/site"),
+        (no_signer, "soon", "desk.waits_signer", "/desk/site/signers"),
         (no_name, "soon", "desk.waits_name", "/desk/site"),
     ];
     let waits = kinds.into_iter().filter(|(count, ..)| *count > 0);
