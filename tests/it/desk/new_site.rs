@@ -56,7 +56,7 @@ fn an_admin_appoints_the_first_signer_and_removes_one() {
     assert!(page.contains("stands in for level 4"), "{page}");
     assert!(!admin.get("/desk").page().contains("Nobody is appointed"));
     let sql = "SELECT count(*) FROM audit WHERE action = ?1";
-    let audited = |action: &str| site.change(|tx| Ok(tx.get::<i64, _>(sql, [action])?));
+    let audited = |action: &str| site.change(|tx| Ok(tx.get::<i64>(sql, [action])?));
     assert_eq!(audited("signer.added"), 1);
     let number = ines.id.to_string();
     for _ in 0..2 {
