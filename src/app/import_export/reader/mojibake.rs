@@ -72,7 +72,7 @@ fn is_letter_of_names(c: char) -> bool {
 /// as the encoding of an old Macintosh, or of DOS.
 fn is_foreign(text: &str) -> bool {
     let begins = |c: char| matches!(c, '√' | '≈' | 'ƒ') || ('\u{2500}'..='\u{257f}').contains(&c);
-    text.chars().zip(text.chars().skip(1)).any(|(c, next)| begins(c) && !next.is_ascii() && !next.is_alphabetic())
+    text.chars().zip(text.chars().skip(1)).any(|(c, next)| begins(c) && !next.is_ascii())
 }
 
 fn byte(c: char) -> Option<u8> {
