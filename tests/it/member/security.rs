@@ -4,7 +4,7 @@ use super::own_pages;
 use crate::auth::passkeys;
 use crate::desk::till::field;
 use crate::desk::{Clerk, demo};
-use crate::harness::{Authenticator, PASSWORD, Site};
+use crate::harness::{Authenticator, Browser, PASSWORD, Site};
 use serde_json::json;
 use std::time::Duration;
 
@@ -148,6 +148,29 @@ fn passkeys_are_listed_and_removed_and_not_offered_where_browsers_have_none() {
         assert_eq!(remove(&browser).header("location"), Some("/me/account/security?done=removed"));
     }
     assert!(!browser.get(PATH).page().contains("never used"));
+}
+
+#[test]
+fn a_browser_adds_a_passkey_on_the_page() {
+    let site = demo();
+    let jane = site.member("jane");
+    let browser = Browser::open();
+    browser.go(&format!("{}/me/sign-in", site.origin()));
+    let fill = "const [name, password] = arguments, form = document.forms[0];
+                form.username.value = name; form.password.value = password; form.requestSubmit()";
+    browser.run(fill, json!([jane.name, PASSWORD]));
+    browser.wait("return location.pathname === '/me'");
+    assert!(browser.text().contains("add a passkey"), "{}", browser.text());
+    browser.add_authenticator(true);
+    browser.go(&format!("{}{PATH}", site.origin()));
+    let add = "document.getElementById('key-name').value = 'Kitchen tablet';
+               document.getElementById('register').requestSubmit()";
+    browser.run(add, json!([]));
+    browser.wait("return document.querySelector('.done') !== null");
+    let text = browser.text();
+    assert!(text.contains("The passkey is added") && text.contains("Kitchen tablet"), "{text}");
+    browser.go(&format!("{}/me", site.origin()));
+    assert!(!browser.text().contains("add a passkey"), "{}", browser.text());
 }
 
 #[test]
