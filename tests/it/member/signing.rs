@@ -76,7 +76,7 @@ fn a_signer_is_reminded_of_a_request_once_after_three_days() {
     assert_eq!((run(), run()), (1, 0), "once");
     days(9);
     assert_eq!(run(), 0, "and never again");
-    assert_eq!(site.notices(&ines), ["notice.signoff_asked", "notice.signoff_waits"]);
+    assert_eq!(site.notices(&ines), ["notice.signoff_waits"]);
     let browser = own_pages(&site, &ines);
     assert!(browser.get("/me/notices").page().contains("jane has waited for three days for your signature"));
     assert_eq!(status(&site, entry), "pending");
