@@ -333,7 +333,7 @@ fn delimiter_line(text: &[u8]) -> Option<(u8, usize)> {
 /// The delimiter that is most frequent in the first line that says anything.
 fn delimiter(text: &[u8]) -> u8 {
     let says = |line: &&[u8]| line.iter().any(u8::is_ascii_alphanumeric);
-    let first = text.split(|byte| *byte == b'\n').find(says).unwrap_or(b"");
+    let first = text.split(|byte| *byte == b'\n').find(says).unwrap_or(text);
     let count = |delimiter: &u8| first.iter().filter(|byte| *byte == delimiter).count();
     [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
 }
