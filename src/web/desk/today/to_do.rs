@@ -65,11 +65,13 @@ struct Unready {
 
 impl Unready {
     fn of(site: &Site) -> Result<Unready, Failure> {
-        let (waiver, signers) = site
-            .store
-            .read(|tx| Ok((site_texts::find_in_force(tx, Kind::Waiver)?, signers::has_any(tx, site.tunnel_id)?)))?;
+        let (no_text, signers) = site.store.read(|tx| {
+            // A site that requires no waivers does not read of them.
+            let no_text = site.config.waiver.required && site_texts::find_in_force(tx, Kind::Waiver)?.is_none();
+            Ok((no_text, signers::has_any(tx, site.tunnel_id)?))
+        })?;
         Ok(Unready {
-            no_waiver_text: i64::from(site.config.waiver.required && waiver.is_none()),
+            no_waiver_text: i64::from(no_text),
             no_signer: i64::from(!signers),
             no_name: i64::from(site.config.names.is_empty() && !site.config.demo),
         })
