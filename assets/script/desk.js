@@ -306,7 +306,7 @@ if (live().length) {
         addEventListener('input', ({ target }) => { if (target.form?.method === 'post' && target.form.id !== 'change') filling = target.form; });
         changing?.addEventListener('click', () => {
             if (!filling?.isConnected) return;
-            keep({ ...copyOf(filling), handedOver: true, said: changing.dataset.said, tone: 'note good' });
+            keep({ ...copyOf(filling), handedOver: true, said: changing.dataset.kept, tone: 'note good' });
         });
         changing?.addEventListener('stayed', () => keep({ handedOver: false, said: '', fields: [] }));
         addEventListener('submit', ({ target, submitter }) => {

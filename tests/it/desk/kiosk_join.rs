@@ -362,7 +362,7 @@ fn a_kiosk_books_before_the_address_is_confirmed_and_only_what_has_room() {
         (config.kiosk_minutes, config.minutes_per_quarter_hour) = (vec![4, 10], 15);
     });
     let kiosk = paired(&site);
-    join(&kiosk, &[]);
+    let (member, pin) = shown(&join(&kiosk, &[]).page());
     let book = |minutes: &str, number: &str| kiosk.post("/kiosk/book", &[("minutes", minutes), ("number", number)]);
     let offered = || {
         let page = kiosk.get("/kiosk/book").page();
@@ -378,6 +378,7 @@ fn a_kiosk_books_before_the_address_is_confirmed_and_only_what_has_room() {
     assert_eq!(offered(), [false, false]);
     assert!(kiosk.get("/kiosk/book").page().contains("booked out"));
     site.advance(std::time::Duration::from_secs(900));
+    kiosk.post("/kiosk/number", &[("number", &member), ("pin", &pin)]);
     assert_eq!(offered(), [true, true]);
     assert_eq!(count(&site, "SELECT count(*) FROM bookings"), 2);
 }

@@ -96,7 +96,8 @@ fn a_guardian_is_added_by_name_and_never_on_a_guess() {
         assert!(refused.status == 422 && refused.page().contains(said), "{typed}: {refused}");
     }
     assert!(add("okonkwo").page().contains(&format!("Inés Okonkwo #{}", mother.id)));
-    assert_eq!(add("ines okonkwo").status, 303);
+    let added = add("ines okonkwo");
+    assert_eq!(added.status, 303, "{added}");
     let sql = "SELECT guardian_id FROM guardianships WHERE child_id = ?1 AND ended_at IS NULL";
     assert_eq!(site.change(|tx| Ok(tx.list::<i64>(sql, [child.id])?)), [mother.id]);
 }

@@ -39,7 +39,7 @@ const PATHS: [Path; 14] = [
     }),
     ("walk-in at the desk", |stage, member| {
         let (who, number) = (member.id.to_string(), stage.number());
-        let form = [("member", &*who), ("minutes", "12"), ("here", "on"), ("number", &number)];
+        let form = [("member", &*who), ("minutes", "12"), ("here", "on"), ("number", &number), ("another", "yes")];
         stage.admin.post("/desk/bookings", &form);
     }),
     ("time at the desk", |stage, member| {
