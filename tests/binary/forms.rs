@@ -25,6 +25,8 @@ fn a_proxy_that_hides_its_callers_is_named() {
         let (state, said) = desk.fact("callers").expect("it is told of");
         assert!(state == "warning" && said.contains("through the proxy 127.0.0.1 without"), "{state}: {said}");
     }
+    let read = desk.run(&["doctor"]).out;
+    assert!(read.lines().any(|line| line.contains("Callers") && line.contains("127.0.0.1")), "{read}");
     assert_eq!(server.stop().code, Some(0));
     let server = desk.serve_with(&[("TUNNELDESK_PROXIES", "127.0.0.1")]);
     for (head, is_told) in [

@@ -110,7 +110,9 @@ pub(crate) fn check_closed(data: &Path, why: &str) -> Vec<Fact> {
 
 /// The title of a fact.
 pub(crate) fn title(fact: &Fact) -> Text {
-    Text::find(&format!("health.name.{}", fact.name), |_| None).unwrap_or_else(|| Text::new("health.name.version"))
+    let title = Text::find(&format!("health.name.{}", fact.name), |_| None);
+    debug_assert!(title.is_some(), "the fact {} has no title", fact.name);
+    title.unwrap_or_else(|| Text::new("health.name.version"))
 }
 
 /// A fact that cannot be read is an alarm.
