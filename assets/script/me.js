@@ -53,7 +53,8 @@ if (isSecureContext && 'serviceWorker' in navigator && globalThis.kept) {
             await kept.remove(one.number);
             return 'sent';
         }
-        if (reply.status !== 409 && reply.status !== 422) return 'waits';
+        // What the server will never take is shown with its reason, and stops nothing behind it.
+        if (![400, 404, 409, 413, 422].includes(reply.status)) return 'waits';
         await kept.put({ ...one, refused: reason });
         return 'refused';
     };
@@ -74,10 +75,15 @@ if (isSecureContext && 'serviceWorker' in navigator && globalThis.kept) {
     const drainUntilSent = async () => {
         if (!await drain().catch(() => true)) setTimeout(drainUntilSent, AGAIN);
     };
-    const takeTime = async form => {
-        const { number: _, ...fields } = Object.fromEntries(new FormData(form));
+    // The next flight of a page, or of a page that was kept, has another number.
+    const renumber = form => {
         const [random] = crypto.getRandomValues(new BigUint64Array(1));
-        const one = { number: String((random >> 12n) + 1n), member: page.member, at: Date.now(), fields };
+        form.elements.number.value = form.elements.number.defaultValue = String((random >> 12n) + 1n);
+    };
+    const takeTime = async form => {
+        // The form's own number: sent by the form too, the flight is the same.
+        const { number, ...fields } = Object.fromEntries(new FormData(form));
+        const one = { number, member: page.member, at: Date.now(), fields };
         // Kept before it is sent, so that it cannot be lost.
         await kept.put(one);
         const outcome = await send(one);
@@ -89,6 +95,7 @@ if (isSecureContext && 'serviceWorker' in navigator && globalThis.kept) {
         }
         delete form.dataset.sent;
         form.reset();
+        renumber(form);
         await list();
         byId('waiting').scrollIntoView({ block: 'center', behavior: 'instant' });
         drainUntilSent();
@@ -119,6 +126,7 @@ if (isSecureContext && 'serviceWorker' in navigator && globalThis.kept) {
             }
         });
         if (page.keptAt) {
+            document.querySelectorAll('form[data-keeps]').forEach(renumber);
             const when = new Date(Number(page.keptAt)).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short' });
             show('kept', byId('kept')?.dataset.text.replace('{when}', when));
             const day = byId('date');

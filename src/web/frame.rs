@@ -33,6 +33,9 @@ pub(super) static PARTS: [Part; 9] = [
     Part { path: "/desk/site", key: "desk.site", admins: true },
 ];
 
+/// A page for admins that is no part of the menu.
+const TEXTS: &str = "/desk/texts";
+
 pub(crate) struct Frame {
     language: Language,
     /// Empty where the name is not known.
@@ -68,9 +71,12 @@ fn origin_of_form(call: &Call) -> Option<String> {
 }
 
 impl Frame {
-    /// Whether the signed-in clerk may open the page at `path`.
+    /// Whether the signed-in clerk may open the page at `path`, of a part or below one.
     pub(crate) fn opens(&self, path: &str) -> bool {
-        self.admin || !PARTS.iter().any(|part| part.admins && part.path == path)
+        let is_below =
+            |part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let mut for_admins = PARTS.iter().filter(|part| part.admins).map(|part| part.path).chain([TEXTS]);
+        self.admin || !for_admins.any(is_below)
     }
 
     /// For a page or fragment without a menu and without a site name.

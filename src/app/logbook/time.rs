@@ -61,15 +61,15 @@ pub(crate) fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, 
     Ok(entry_id)
 }
 
-/// [`enter`] in the actor's own logbook, for a form that was filled in without network and comes when there is one, as often as its
-/// answer is lost and however much later: the number stays with the entry. 422 where the number came before with other content.
+/// [`enter`] in the actor's own logbook, for a form that comes once or, filled in without network, as often as its answer is lost and
+/// however much later: the number stays with the entry. 409 where the number came before with other content.
 pub(crate) fn enter_once(cx: &Change, time: &NewTime, number: i64, content: &str) -> Result<(), Failure> {
     let member_id = cx.own()?.member_id;
     let hash = cx.site.keys.hash(Purpose::Replay, &[b"typed without network", content.as_bytes()]);
     let mark = hash.first_chunk().map_or(0, |bytes| i64::from_be_bytes(*bytes));
     match entries::find_form(cx.tx, member_id, number)? {
         Some(known) if known == mark => Ok(()),
-        Some(_) => Err(Failure::field("number", Text::new("me.sent_otherwise"))),
+        Some(_) => Err(Failure::exists().saying(Text::new("me.sent_otherwise"))),
         None => {
             let entry_id = enter(cx, member_id, time)?;
             entries::set_form(cx.tx, entry_id, number, mark)?;

@@ -36,6 +36,8 @@ struct Page {
     waiver: Badge,
     /// Whether a waiver of the family must be signed.
     signs: bool,
+    /// Whether there is a text to sign.
+    has_text: bool,
     papers: Vec<Paper>,
     consents: Vec<Said>,
     children: Vec<Child>,
@@ -71,7 +73,7 @@ pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
     let (zone, language) = (site.time_zone()?, call.language());
     let shell = Shell::after_action(site, call, member, card::PATH, &DONE)?;
     let page = site.store.read(|tx| {
-        let due = waivers::list_due(site, tx, member.id())?;
+        let (due, demand) = (waivers::list_due(site, tx, member.id())?, flights::find_demand(site, tx)?);
         let signed = signatures::list(tx, member.id(), PAPERS_MAX)?.into_iter();
         let said = consents::list(tx, member.id(), PAPERS_MAX)?;
         let mut badges = Vec::new();
@@ -80,7 +82,11 @@ pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
         }
         let children = due.iter().zip(&badges).skip(1).map(|(one, badge)| child(&shell, one, badge.clone()));
         Ok(Page {
-            waiver: badges.first().cloned().ok_or_else(Failure::broken)?,
+            waiver: match &demand {
+                Some(_) => badges.first().cloned().ok_or_else(Failure::broken)?,
+                None => Badge::new("plain", language.say(&Text::new("me.waiver_no_text"))),
+            },
+            has_text: demand.is_some(),
             signs: due.iter().any(|one| one.reason.is_some_and(|reason| reason.wants_signature())),
             children: children.collect::<Result<_, Failure>>()?,
             papers: signed

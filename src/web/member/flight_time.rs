@@ -131,15 +131,11 @@ fn read(site: &Site, call: &Call) -> Result<Typed, Failure> {
 /// `POST /me/logbook/time`: enters flight time; once, where a browser sends the form again.
 pub(crate) fn add(site: &Site, call: &Call, member: &Member) -> Answer {
     let sent = form_pairs(call)?;
-    let number = value(&sent, "number").parse().ok();
     let entered = read(site, call).and_then(|typed| {
         let (content, new) = typed.for_entry();
-        app::change(site, member, call.language(), |cx| {
-            if cx.is_first_sending_of(number, &format!("{} {content}", member.id()))? {
-                time::enter(cx, member.id(), &new)?;
-            }
-            Ok(())
-        })
+        let number = value(&sent, "number").parse().ok().filter(|number| *number > 0);
+        let number = number.ok_or_else(|| Failure::field("number", Text::new("field.missing")))?;
+        app::change(site, member, call.language(), |cx| time::enter_once(cx, &new, number, &content))
     });
     match entered {
         Ok(()) => Ok(reply::see_other(&format!("{LOGBOOK}?done=logged"))),

@@ -177,7 +177,9 @@ fn find_students(site: &Site, session: &Session) -> Result<Vec<Student>, Failure
             let found = members::find(tx, joins::survivor_of(tx, *number)?)?;
             let unknown = || Failure::field("students", Text::new("me.nobody_has").with("number", *number));
             let profile = found.ok_or_else(unknown)?;
-            students.push(Student { member_id: profile.member_id, name: profile.display_name().to_owned() });
+            // A number is no way to somebody's real name.
+            let name = if profile.screen_name.is_empty() { profile.username } else { profile.screen_name };
+            students.push(Student { member_id: profile.member_id, name });
         }
         Ok(students)
     })

@@ -37,7 +37,7 @@ const INSIDE: &[Page] = &[
     Page { name: "today-done", path: "/desk?done=booked&booking=1", shows: "Booked: Jane" },
     Page { name: "today-undo", path: "/desk?done=cancelled&booking=5", shows: "Cancelled: otto" },
     Page { name: "today-found", path: "/desk?q=okonkow", shows: "Nobody has this name; similar ones:" },
-    Page { name: "today-book", path: "/desk?book=1", shows: "Here now" },
+    Page { name: "today-book", path: "/desk?book=1", shows: "Another flight, here now" },
     Page { name: "another-day", path: "/desk?day=2030-06-01", shows: "Nobody is booked for this day" },
     Page { name: "booking", path: "/desk/bookings/1", shows: "Cancel booking" },
     Page { name: "booking-cancelled", path: "/desk/bookings/5", shows: "Reinstate booking" },

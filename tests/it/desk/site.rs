@@ -44,14 +44,16 @@ fn damage_by_the_disk_and_changes_by_other_programs_are_shown() {
 
 #[test]
 fn admin_actions_are_refused_to_clerks() {
-    let site = demo();
+    let site = crate::harness::Site::open_with(|config| (config.demo, config.waiver.required) = (true, true));
     let clerk = Clerk::at(&site, &site.desk());
     let rows = site.rows();
-    for path in ["/desk/site", "/desk/site/users"] {
+    for path in ["/desk/site", "/desk/site/users", "/desk/site/signers", "/desk/texts"] {
         let refused = clerk.get(path);
         assert!(refused.status == 403 && refused.page().contains("Admins only"), "{refused}");
     }
-    assert!(!clerk.get("/desk").page().contains("/desk/site"), "no link that leads to a refusal");
+    let page = clerk.get("/desk").page();
+    assert!(page.contains("Nobody is appointed") && page.contains("no text is published"), "{page}");
+    assert!(!page.contains("/desk/site") && !page.contains("/desk/texts"), "no link that leads to a refusal: {page}");
     for path in ["/desk/site/backup", "/desk/site/drill", "/desk/site/users"] {
         assert_eq!(clerk.post(path, &[("member", "1"), ("role", "admin")]).status, 403, "{path}");
     }

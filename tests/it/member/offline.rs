@@ -45,7 +45,7 @@ fn kept_flight_time_counts_once_however_often_and_late_it_is_sent() {
         (204, 1),
         "its answer was lost"
     );
-    assert_eq!((send(&pages, jane.id, "4503599627370495", "15", &day), entries(&jane)), (422, 1), "other minutes");
+    assert_eq!((send(&pages, jane.id, "4503599627370495", "15", &day), entries(&jane)), (409, 1), "other minutes");
     assert_eq!(send(&pages, mark.id, "7", "12", &day), 403, "another member signed in meanwhile");
     assert_eq!(send(&pages, jane.id, "8", "none", &day), 422);
     assert_eq!(send(&pages, jane.id, "x", "12", &day), 400);
