@@ -43,7 +43,7 @@ fn mended(text: &str) -> Option<String> {
         is_spoiled |= meant.is_some();
         meant.unwrap_or_else(|| word.to_owned())
     };
-    let words: String = text.split_inclusive(' ').map(|part| word(part)).collect();
+    let words: String = text.split_inclusive(' ').map(word).collect();
     is_spoiled.then_some(words)
 }
 
