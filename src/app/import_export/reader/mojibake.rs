@@ -38,7 +38,7 @@ pub(super) fn find(text: &str) -> Option<Meant> {
 /// The text with its spoiled words as they were; `None` where there are none.
 fn mended(text: &str) -> Option<String> {
     let mut is_spoiled = false;
-    let mut word = |word: &str| {
+    let word = |word: &str| {
         let meant = word_meant(word);
         is_spoiled |= meant.is_some();
         meant.unwrap_or_else(|| word.to_owned())
