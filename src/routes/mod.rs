@@ -95,7 +95,7 @@ pub static ROUTES: &[Route] = &[
 
     // Callbacks
     callback(POST,   "/social-data-deletion",                               Callback::Deletion(callbacks::deletion::carry_out)).described(&callbacks::deletion::CARRY_OUT).reads::<crate::auth::SignedRequest>(),
-    open    (GET,    "/social-data-deletion-status",                        web::public::deletion_status::show).described(&web::public::deletion_status::SHOW).from_home(),
+    open    (GET,    "/social-data-deletion-status",                        web::public::deletion_status::show).described(&web::public::deletion_status::SHOW).open_from_home(),
     callback(POST,   "/mail-webhook",                                       Callback::Mail(callbacks::mail::receive)).described(&callbacks::mail::RECEIVE),
     callback(POST,   "/payment-webhook",                                    Callback::Payment(callbacks::payment::receive)).described(&callbacks::payment::RECEIVE).reads::<callbacks::payment_event::PaymentEvent>(),
 
@@ -110,7 +110,7 @@ pub static ROUTES: &[Route] = &[
     member  (POST,   "/auth/logout",                                        auth::logout::end).described(&auth::logout::END).ours().when_full(),
     member  (POST,   "/account/profile/media",                              profile::media::upload).described(&profile::media::UPLOAD).ours().drawing().taking(PICTURE_BYTES_MAX),
     member  (GET,    "/account/profile/media",                              profile::media::get).described(&profile::media::GET).ours(),
-    open    (GET,    "/verify/{code}",                                      web::public::verify::show).described(&web::public::verify::SHOW).ours().at_root().from_home(),
+    open    (GET,    "/verify/{code}",                                      web::public::verify::show).described(&web::public::verify::SHOW).ours().at_root().open_from_home(),
     member  (POST,   "/account/profile/kiosk-code",                         profile::kiosk_code::create).described(&profile::kiosk_code::CREATE).ours(),
     member  (GET,    "/account/profile/waiver",                             profile::waiver::get).described(&profile::waiver::GET).ours(),
     member  (POST,   "/account/profile/waiver",                             profile::waiver::sign).described(&profile::waiver::SIGN).reads::<profile::waiver::WaiverSignature>().ours(),
@@ -120,7 +120,7 @@ pub static ROUTES: &[Route] = &[
     member  (GET,    "/account/profile/sessions",                           profile::sessions::list).described(&profile::sessions::LIST).ours(),
     member  (DELETE, "/account/profile/sessions",                           profile::sessions::end_others).described(&profile::sessions::END_OTHERS).ours(),
     member  (DELETE, "/account/profile/sessions/{session_id}",              profile::sessions::end).described(&profile::sessions::END).ours(),
-    open    (GET,    "/mail-webhook",                                       callbacks::mail::probe).described(&callbacks::mail::PROBE).ours().from_home(),
+    open    (GET,    "/mail-webhook",                                       callbacks::mail::probe).described(&callbacks::mail::PROBE).ours().open_from_home(),
     member  (GET,    "/account/logbook/requests",                           logbook::entry_events::requests).described(&logbook::entry_events::REQUESTS).ours(),
     member  (GET,    "/account/logbook/entries/{entry_id}/events",          logbook::skills::events).described(&logbook::skills::EVENTS).ours(),
     member  (POST,   "/account/logbook/entries/{entry_id}/sign",            logbook::entry_events::sign).described(&logbook::entry_events::SIGN).reads::<logbook::entry_events::Signature>().ours(),

@@ -13,32 +13,32 @@ const BRIEF: &str = "/desk/texts?kind=brief";
 /// The rows of the pages and their forms, which the API description does not show.
 #[rustfmt::skip] // One row a page or a form of it.
 pub static PAGES: &[Route] = &[
-    page    (GET,    "/",                                                   web::home).from_home(),
-    page    (GET,    "/assets/{file}",                                      web::asset).in_clear().compressed().from_home(),
+    page    (GET,    "/",                                                   web::home).open_from_home(),
+    page    (GET,    "/assets/{file}",                                      web::asset).in_clear().compressed().open_from_home(),
 
     // Where mails lead
-    page    (GET,    "/confirm",                                            web::public::confirm::show_form).from_home(),
-    page    (POST,   "/confirm",                                            web::public::confirm::confirm).from_home(),
-    page    (POST,   "/confirm/again",                                      web::public::confirm::resend).from_home(),
-    page    (GET,    "/recover",                                            web::public::recover::show_form).from_home(),
-    page    (POST,   "/recover",                                            web::public::recover::send).constant_time().from_home(),
-    page    (POST,   "/recover/password",                                   web::public::recover::set).hashing().constant_time().from_home(),
-    page    (GET,    "/join",                                               web::public::join::show_form).from_home(),
-    page    (POST,   "/join",                                               web::public::join::enter).hashing().from_home(),
-    page    (GET,    "/claim",                                              web::public::claim::show_form).from_home(),
-    page    (POST,   "/claim",                                              web::public::claim::claim).hashing().from_home(),
-    page    (GET,    "/undo",                                               web::public::undo::show_form).from_home(),
-    page    (POST,   "/undo",                                               web::public::undo::undo).from_home(),
-    page    (GET,    "/sign",                                               web::public::sign::show_form).from_home(),
-    page    (POST,   "/sign",                                               web::public::sign::sign).from_home(),
-    page    (POST,   "/sign/child",                                         web::public::sign_child::add).from_home(),
+    page    (GET,    "/confirm",                                            web::public::confirm::show_form).open_from_home(),
+    page    (POST,   "/confirm",                                            web::public::confirm::confirm).open_from_home(),
+    page    (POST,   "/confirm/again",                                      web::public::confirm::resend).open_from_home(),
+    page    (GET,    "/recover",                                            web::public::recover::show_form).open_from_home(),
+    page    (POST,   "/recover",                                            web::public::recover::send).constant_time().open_from_home(),
+    page    (POST,   "/recover/password",                                   web::public::recover::set).hashing().constant_time().open_from_home(),
+    page    (GET,    "/join",                                               web::public::join::show_form).open_from_home(),
+    page    (POST,   "/join",                                               web::public::join::enter).hashing().open_from_home(),
+    page    (GET,    "/claim",                                              web::public::claim::show_form).open_from_home(),
+    page    (POST,   "/claim",                                              web::public::claim::claim).hashing().open_from_home(),
+    page    (GET,    "/undo",                                               web::public::undo::show_form).open_from_home(),
+    page    (POST,   "/undo",                                               web::public::undo::undo).open_from_home(),
+    page    (GET,    "/sign",                                               web::public::sign::show_form).open_from_home(),
+    page    (POST,   "/sign",                                               web::public::sign::sign).open_from_home(),
+    page    (POST,   "/sign/child",                                         web::public::sign_child::add).open_from_home(),
 
     // A member's own pages
-    page    (GET,    "/me/sign-in",                                         member::sign_in::show_or_pass).from_home(),
-    page    (POST,   "/me/sign-in",                                         member::sign_in::with_password).hashing().from_home(),
-    page    (POST,   "/me/sign-in/passkey",                                 member::sign_in::with_passkey).from_home(),
-    page    (GET,    "/me/sign-in/code",                                    member::second_step::show_form).from_home(),
-    page    (POST,   "/me/sign-in/code",                                    member::second_step::verify).from_home(),
+    page    (GET,    "/me/sign-in",                                         member::sign_in::show_or_pass).open_from_home(),
+    page    (POST,   "/me/sign-in",                                         member::sign_in::with_password).hashing().open_from_home(),
+    page    (POST,   "/me/sign-in/passkey",                                 member::sign_in::with_passkey).open_from_home(),
+    page    (GET,    "/me/sign-in/code",                                    member::second_step::show_form).open_from_home(),
+    page    (POST,   "/me/sign-in/code",                                    member::second_step::verify).open_from_home(),
     own     (POST,   "/me/sign-out",                                        member::sign_in::end),
     own     (GET,    "/me",                                                 member::home::show_page),
     own     (GET,    "/me/waiver",                                          member::family::show_page),
@@ -114,10 +114,10 @@ pub static PAGES: &[Route] = &[
     own     (POST,   "/me/kept",                                            member::flight_time::add_kept).on("/me/logbook/time"),
 
     // What a telephone needs to install them and to show them without network; nobody's
-    page    (GET,    "/app/manifest.json",                                  member::offline::manifest).from_home(),
-    page    (GET,    "/app/icon.png",                                       member::offline::icon).from_home(),
-    page    (GET,    "/app/worker.js",                                      member::offline::worker).from_home(),
-    page    (GET,    "/app/away",                                           member::offline::show_page).from_home(),
+    page    (GET,    "/app/manifest.json",                                  member::offline::manifest).open_from_home(),
+    page    (GET,    "/app/icon.png",                                       member::offline::icon).open_from_home(),
+    page    (GET,    "/app/worker.js",                                      member::offline::worker).open_from_home(),
+    page    (GET,    "/app/away",                                           member::offline::show_page).open_from_home(),
 
     // Signing in at the desk
     page    (GET,    "/desk/sign-in",                                       desk::sign_in::show_or_pass),
@@ -375,5 +375,5 @@ fn lead_to_form(form: &Route) -> Option<Route> {
     let mut above = successors(Some(form.path), |path| path.rsplit_once('/').map(|(above, _)| above));
     let form_page = form.form_page.or_else(|| above.find(|path| is_page(path)))?;
     let row = page(GET, form.path, web::to_form_page).on(form_page);
-    Some(if form.from_home { row.from_home() } else { row })
+    Some(if form.from_home { row.open_from_home() } else { row })
 }

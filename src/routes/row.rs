@@ -71,7 +71,7 @@ pub(super) const fn partner(
 }
 
 pub(super) const fn callback(method: Method, path: &'static str, operation: Callback) -> Route {
-    route(Access::Callback(operation), method, path).from_home()
+    route(Access::Callback(operation), method, path).open_from_home()
 }
 
 pub(super) const fn standby(
@@ -95,7 +95,7 @@ pub(super) const fn kiosk(method: Method, path: &'static str, page: fn(&Site, &C
 }
 
 pub(super) const fn own(method: Method, path: &'static str, page: fn(&Site, &Call, &Member) -> Answer) -> Route {
-    route(Access::Own(page), method, path).ours().at_root().from_home()
+    route(Access::Own(page), method, path).ours().at_root().open_from_home()
 }
 
 pub(super) const fn guest(method: Method, path: &'static str, page: fn(&Site, &Call, &Guest) -> Answer) -> Route {
@@ -149,7 +149,7 @@ impl Route {
         signing_request sets signs_request;
         ours sets ours;
         in_clear sets in_clear;
-        from_home sets from_home;
+        open_from_home sets from_home;
         when_full sets when_full;
         compressed sets compressed;
         live sets live;

@@ -45,7 +45,7 @@ pub(crate) fn find(method: &Method, path: &str, exists: impl Fn(&Row) -> bool) -
     let path = path.strip_suffix('/').unwrap_or(path);
     let segments: Vec<&str> = if path.is_empty() { Vec::new() } else { path.split('/').collect() };
     let same_length = PATTERNS.get(segments.len()).map_or(&[][..], Vec::as_slice);
-    let fitting = same_length.iter().filter(|pattern| fits(pattern, &segments) && exists(&TABLE[pattern.index]));
+    let fitting = same_length.iter().filter(|pattern| fits(pattern, &segments) && exists(TABLE[pattern.index]));
     let found = fitting.clone().find(|pattern| TABLE[pattern.index].method == *method);
     if let Some(Pattern { index, parts }) = found {
         let named = parts.iter().zip(&segments).filter(|(part, _)| matches!(part, Part::Param));

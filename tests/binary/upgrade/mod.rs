@@ -145,7 +145,7 @@ fn a_site_is_upgraded_with_all_that_is_in_it_and_goes_back() {
     assert_eq!(server.stop().code, Some(0));
     assert_eq!(schema(&desk.database()), from + 1);
     let kept = "SELECT (SELECT group_concat(nickname) FROM nicknames), (SELECT motto FROM tunnels), (SELECT reason FROM refused_check_ins),
-                       (SELECT group_concat(minutes) FROM entries)";
+                       (SELECT group_concat(minutes ORDER BY entry_id) FROM entries)";
     let kept = Connection::open(desk.database())
         .unwrap()
         .query_row(kept, [], |row| (0..4).map(|column| row.get(column)).collect::<Result<Vec<String>, _>>());
