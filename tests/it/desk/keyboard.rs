@@ -259,7 +259,8 @@ fn a_refused_page_shows_its_problem_and_the_field_to_correct_has_the_focus() {
             }
             document.querySelector('main form:has([name=' + Object.keys(arguments[0])[0] + ']) button.action').click()";
         browser.run(script, json!([fields]));
-        browser.wait("return document.querySelector('main .problem[id]:not([hidden])')?.innerText");
+        // The scripts have run, one of which sets the focus.
+        browser.wait("return document.readyState === 'complete' && document.querySelector('main .problem[id]:not([hidden])')?.innerText");
     };
     let seen = "const at = document.querySelector('main .problem[id]:not([hidden])').getBoundingClientRect();
         return [document.activeElement.name, at.top >= 0 && at.bottom <= innerHeight]";
@@ -271,6 +272,8 @@ fn a_refused_page_shows_its_problem_and_the_field_to_correct_has_the_focus() {
         let without_rules = "document.querySelectorAll('main form').forEach(form => form.noValidate = true)";
         browser.prepare(&format!("addEventListener('DOMContentLoaded', () => {{ {without_rules} }})"));
         send(path, fields);
+        // A browser obeys `autofocus` when it draws, which may be after the page is complete.
+        browser.wait(&format!("return document.activeElement.name === '{focus}'"));
         assert_eq!(browser.run(seen, json!([])), json!([focus, true]), "{path}");
     }
 }
