@@ -170,7 +170,7 @@ def walk(place, facts, log):
     live = browser.start("GET", "/desk/live")
     assert live.status == 200 and live.readline().startswith(b"retry:"), live.status
     page = browser.get("/desk")
-    browser.submit("/desk/bookings", {"member": flyer["member_id"], "minutes": "10", "number": hidden(page, "number"), "here": "1"})
+    browser.submit("/desk/bookings", {"member": flyer["member_id"], "minutes": "10", "number": hidden(page, "number"), "here": "1", "another": "yes", "full_quarter": str(int(time.time()) // 900 * 900)})
     began = time.monotonic()
     while b"changed" not in (line := live.readline()):
         assert line and time.monotonic() - began < 5, f"no event within 5 s: {line!r}"
