@@ -83,6 +83,8 @@ pub struct Call {
     pub peer: IpAddr,
     /// Whether the request came over this server's own TLS.
     pub secure: bool,
+    /// Whether it came by a name that the internet knows (`public_names`).
+    pub(crate) from_home: bool,
     /// The client's id, where that is well-formed, else one of our own.
     pub request_id: String,
     /// Whole, within the row's limit.

@@ -73,10 +73,8 @@ fn origin_of_form(call: &Call) -> Option<String> {
 impl Frame {
     /// Whether the signed-in clerk may open the page at `path`, of a part or below one.
     pub(crate) fn opens(&self, path: &str) -> bool {
-        let is_below =
-            |part: &str| path.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         let mut for_admins = PARTS.iter().filter(|part| part.admins).map(|part| part.path).chain([TEXTS]);
-        self.admin || !for_admins.any(is_below)
+        self.admin || !for_admins.any(|part| super::is_below(path, part))
     }
 
     /// For a page or fragment without a menu and without a site name.
@@ -115,8 +113,7 @@ impl Frame {
 
     /// For a page before sign-in.
     pub(crate) fn outside(site: &Site, call: &Call) -> Result<Frame, Failure> {
-        let from_home = call.host().is_some_and(|host| site.config.public_names.contains(&host));
-        Ok(Frame { site_name: site.name()?, from_home, ..Frame::bare(call.language()) })
+        Ok(Frame { site_name: site.name()?, from_home: call.from_home, ..Frame::bare(call.language()) })
     }
 
     /// For a page of the desk, in the part with this path.

@@ -73,16 +73,35 @@ fn no_spelling_of_the_name_or_the_path_opens_more() {
         (HOME, "/healthz"),
         // The address of a form of the desk, which elsewhere leads to its page.
         (HOME, "/desk/sign-out"),
-        // The host of a target outweighs the header.
+        // A proxy may have judged the target or the header, so neither of them is the internet's.
         (Site::NAME, "http://me.example.org/desk"),
+        (HOME, "http://tunnel.example.org/desk/sign-in"),
+        // An address of the internet, which a port that was forwarded to the site brings.
+        ("203.0.113.7", "/desk/sign-in"),
+        ("[2001:db8::7]:8080", "/desk/sign-in"),
+        ("[::ffff:203.0.113.7]", "/desk/sign-in"),
     ] {
         assert_eq!(ask(&site, host, "GET", target).status, 404, "{target} of {host}");
     }
-    assert_eq!(ask(&site, HOME, "GET", "http://tunnel.example.org/desk/sign-in").status, 200, "another name");
+    for here in
+        ["localhost", "127.0.0.1:8080", "192.168.4.2", "[::1]", "[fe80::7]", "[fd12:3456::1]", "[::ffff:10.0.0.9]"]
+    {
+        assert_eq!(ask(&site, here, "GET", "/desk/sign-in").status, 200, "{here}");
+    }
     let refused = ask(&site, HOME, "PUT", "/me");
     assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, HEAD")));
     assert_eq!(ask(&site, HOME, "PUT", "/desk").status, 404);
     assert_eq!(ask(&site, HOME, "GET", "/recover/password").status, 303, "the address of a form of a mail");
+}
+
+#[test]
+fn without_a_name_there_is_no_more_than_from_home_but_for_a_health_check() {
+    let site = site();
+    let wire = Wire::to_figures(site.address());
+    let status = |path: &str| {
+        wire.exchange_alone(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes(), false, path).expect("an answer").status
+    };
+    assert_eq!(["/desk/sign-in", "/docs", "/healthz", "/me/sign-in"].map(status), [404, 404, 200, 200]);
 }
 
 #[test]

@@ -38,6 +38,7 @@ fn call() -> Call {
         principal: Default::default(),
         delayed: Default::default(),
         outcome: Default::default(),
+        from_home: false,
         changes_before: 0,
         idempotency: Default::default(),
     }

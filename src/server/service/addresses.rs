@@ -14,6 +14,23 @@ pub(super) fn no_host() -> Failure {
     Failure::bad_request().saying(Text::new("bad_request.target"))
 }
 
+/// The address that a host is written as.
+fn address_of(name: &str) -> Option<IpAddr> {
+    name.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+/// Whether the internet does not route the address, which then belongs to this machine or to the hall's network.
+fn is_local(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => {
+            let [first, second, ..] = v4.octets();
+            let is_shared = first == 100 && second & 0xc0 == 64;
+            v4.is_private() || v4.is_loopback() || v4.is_link_local() || is_shared
+        }
+        IpAddr::V6(v6) => v6.is_loopback() || v6.is_unique_local() || v6.is_unicast_link_local(),
+    }
+}
+
 impl HttpService {
     /// The peer of a connection.
     pub(in crate::server) fn peer(&self, address: IpAddr) -> Peer {
@@ -28,19 +45,30 @@ impl HttpService {
             return if version < Version::HTTP_11 { Ok(()) } else { Err(no_host()) };
         };
         let name = call::host_name(host.to_str().map_err(|_| no_host())?);
-        let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
-        if address || name == "localhost" || self.names.contains(&name) { Ok(()) } else { Err(Failure::unknown_host()) }
+        if address_of(&name).is_some() || name == "localhost" || self.names.contains(&name) {
+            Ok(())
+        } else {
+            Err(Failure::unknown_host())
+        }
     }
 
-    /// Whether the caller comes by a name that the internet knows, whatever is asked for.
+    /// Whether the caller comes from the internet, where it reaches the site: by a name that it knows, by an address of its own,
+    /// or by no name. The target and the header must both be the hall's own, since a proxy may have judged either.
     pub(super) fn is_from_home(&self, target: &Uri, headers: &HeaderMap) -> bool {
         if self.public_names.is_empty() {
             return false;
         }
-        // The host of a target outweighs the header (RFC 9112 §3.2.2).
-        let named = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-        let host = target.authority().map(|authority| authority.as_str()).or(named);
-        host.is_some_and(|host| self.public_names.contains(&call::host_name(host)))
+        let header = headers.get(header::HOST).map(|host| host.to_str().unwrap_or_default());
+        let target = target.authority().map(|authority| authority.as_str());
+        let mut named = header.into_iter().chain(target).map(call::host_name).peekable();
+        named.peek().is_none() || named.any(|name| self.is_of_the_internet(&name))
+    }
+
+    fn is_of_the_internet(&self, name: &str) -> bool {
+        match address_of(name) {
+            Some(address) => !is_local(address),
+            None => self.public_names.iter().any(|public| public == name),
+        }
     }
 
     /// The redirect to the same address over https.

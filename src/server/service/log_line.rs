@@ -19,6 +19,8 @@ pub(super) struct LogLine<'p> {
     /// The client, behind our proxies.
     pub(super) caller: IpAddr,
     pub(super) log_address: Option<Cow<'p, str>>,
+    /// Whether the request came by a name that the internet knows.
+    pub(super) from_home: bool,
     /// Whether the request came over TLS.
     pub(super) secure: bool,
     pub(super) row: Option<usize>,

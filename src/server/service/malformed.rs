@@ -19,6 +19,7 @@ impl HttpService {
             method: Method::from_bytes(b"-").expect("a dash is a token"),
             caller: peer.address,
             log_address: self.log_address(peer, peer.address),
+            from_home: false,
             secure: false,
             row: None,
             language: Language::English,

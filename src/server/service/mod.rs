@@ -161,6 +161,7 @@ impl HttpService {
             method: request.method().clone(),
             caller,
             log_address: self.log_address(peer, caller),
+            from_home: self.is_from_home(request.uri(), request.headers()),
             secure: kind == ListenerKind::Secure,
             row: None,
             language: accept::language_of(request.uri().path(), request.headers()),
@@ -169,8 +170,7 @@ impl HttpService {
             body_unsent: false,
         };
         let language = line.language;
-        let from_home = self.is_from_home(request.uri(), request.headers());
-        let page = web::refusal_for(request.method(), request.uri().path(), request.headers(), from_home);
+        let page = web::refusal_for(request.method(), request.uri().path(), request.headers(), line.from_home);
         let cors = self.origins.decide(&request);
         if kind == ListenerKind::Metrics && request.uri().path() == "/metrics" {
             progress.set(ConnectionState::Processing);
@@ -233,7 +233,7 @@ impl HttpService {
         hides_length(progress, &request)?;
         let (mut head, incoming) = request.into_parts();
         let client_waits = head::waits_to_send(&head.headers);
-        let (row, params) = match self.find(&mut head, kind) {
+        let (row, params) = match self.find(&mut head, kind, line.from_home) {
             Ok(found) => found,
             Err(failure) => {
                 line.body_unsent = body::discard(incoming, client_waits).await;
@@ -256,6 +256,7 @@ impl HttpService {
             path: head.uri.path().to_owned(),
             peer: line.caller,
             secure: kind == ListenerKind::Secure,
+            from_home: line.from_home,
             headers: head.headers,
             query: head.uri.query().unwrap_or("").to_owned(),
             request_id: line.request_id.clone(),
@@ -271,19 +272,20 @@ impl HttpService {
     }
 
     /// The row of the table that the head names, with the path's parameters.
-    fn find(&self, head: &mut Parts, kind: ListenerKind) -> Result<(usize, Vec<String>), Failure> {
+    fn find(&self, head: &mut Parts, kind: ListenerKind, from_home: bool) -> Result<(usize, Vec<String>), Failure> {
         head::check_size(head)?;
         head::check_form(head)?;
         head::adopt_target_host(head);
         self.check_host(head.version, &head.headers)?;
-        let found = self.find_row(head, kind)?;
+        let found = self.find_row(head, kind, from_home)?;
         head::check_encoding(&head.headers)?;
         Ok(found)
     }
 
-    fn find_row(&self, head: &Parts, kind: ListenerKind) -> Result<(usize, Vec<String>), Failure> {
-        let from_home = self.is_from_home(&head.uri, &head.headers);
-        let exists = |row: &Row| row.from_home || !from_home;
+    fn find_row(&self, head: &Parts, kind: ListenerKind, from_home: bool) -> Result<(usize, Vec<String>), Failure> {
+        // A health check speaks HTTP/1.0 without a name.
+        let is_nameless = !head.headers.contains_key(header::HOST);
+        let exists = |row: &Row| row.from_home || !from_home || is_nameless && row.is_health();
         match matcher::find(&head.method, &head::plain_path(head.uri.path()), exists) {
             Match::Found(row, _) if kind == ListenerKind::Metrics && !TABLE[row].is_health() => {
                 Err(Failure::unknown_path())
@@ -391,7 +393,7 @@ mod tests {
             let path = format!("{}{}", route.base, route.path);
             let request = Request::builder().method(route.method.clone()).uri(path.replace(['{', '}'], ""));
             let mut head = request.header(header::HOST, "localhost").body(()).unwrap().into_parts().0;
-            match service.find(&mut head, ListenerKind::Clear) {
+            match service.find(&mut head, ListenerKind::Clear, false) {
                 Ok(_) => in_clear.push(path),
                 Err(failure) => {
                     let there = failure.location().unwrap_or_else(|| panic!("{path} is not sent over"));
