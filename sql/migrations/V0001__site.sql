@@ -118,6 +118,7 @@ CREATE TABLE members (
     banned_at          INTEGER,
     banned_until       INTEGER,                      -- null: until somebody lifts the ban
     ban_reason         TEXT    NOT NULL DEFAULT '',
+    leaves_at          INTEGER,                      -- when the account is erased, as its owner asked; null: nobody asked
     staff_note         TEXT    NOT NULL DEFAULT '',  -- for colleagues; shown to staff alone
     flight_minutes     INTEGER NOT NULL DEFAULT 0,   -- the minutes of the open time entries, and the number of all entries:
     entries            INTEGER NOT NULL DEFAULT 0,   -- triggers of the logbook keep both
@@ -136,6 +137,7 @@ CREATE INDEX members_by_email ON members (email);
 -- Whether somebody is a member already is asked by the day of birth and the name.
 CREATE INDEX members_by_birth ON members (dob, real_name COLLATE NOCASE) WHERE dob IS NOT NULL;
 CREATE INDEX members_banned_until ON members (banned_until) WHERE banned_until IS NOT NULL;
+CREATE INDEX members_leaving ON members (leaves_at) WHERE leaves_at IS NOT NULL;
 -- The few who serve the others.
 CREATE INDEX members_with_role ON members (member_id) WHERE role <> 'member';
 
@@ -271,12 +273,21 @@ CREATE TABLE guardianships (
     permission      TEXT    NOT NULL DEFAULT '',     -- what staff saw: whose written permission, of which day
     made_by         INTEGER REFERENCES members,      -- the clerk; null: the guardian
     made_at         INTEGER NOT NULL,
+    announced_at    INTEGER,                         -- when both were told of the day on which the child is of age
     ended_at        INTEGER,
     CHECK (child_id <> guardian_id)
 ) STRICT;
 CREATE UNIQUE INDEX guardianships_in_force ON guardianships (child_id, guardian_id) WHERE ended_at IS NULL;
 CREATE INDEX guardianships_by_child ON guardianships (child_id);
 CREATE INDEX guardianships_by_guardian ON guardianships (guardian_id);
+
+-- Bans of members who were erased meanwhile: whoever confirms the same address or number is banned until the same day.
+CREATE TABLE kept_bans (
+    address_hash BLOB    PRIMARY KEY,                -- keyed, of a confirmed e-mail address or telephone number
+    banned_at    INTEGER NOT NULL,
+    ends_at      INTEGER                             -- null: the ban has no end
+) STRICT, WITHOUT ROWID;
+CREATE INDEX kept_bans_by_end ON kept_bans (ends_at) WHERE ends_at IS NOT NULL;
 
 -- Accounts of one person that were joined into another one, the survivor; the number of a joined account leads to it.
 CREATE TABLE joins (
@@ -897,6 +908,16 @@ CREATE INDEX entries_by_another ON entries (author_id) WHERE author_id <> member
 -- Who flew or was trained when, for the reminders and the reports by day.
 CREATE INDEX entries_flown ON entries (entry_date, entry_id, member_id, tunnel_id, status, opening, minutes) WHERE kind = 'time';
 CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE kind = 'safety' AND status = 'open';
+
+-- Forms of flight time that was deleted since: a telephone that missed the answer sends its form again, however much later.
+CREATE TABLE spent_forms (
+    member_id   INTEGER NOT NULL REFERENCES members,
+    form_number INTEGER NOT NULL,
+    form_mark   INTEGER NOT NULL,
+    spent_at    INTEGER NOT NULL,
+    PRIMARY KEY (member_id, form_number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spent_forms_by_moment ON spent_forms (spent_at);
 
 CREATE TRIGGER entries_version AFTER UPDATE OF kind, status, entry_date, minutes, tunnel_id, comment, cat_group, cat_id, skill,
                                                instructor_id, comments_instructor, comment_denial ON entries

@@ -1,8 +1,9 @@
-//! Accounts that the desk created, claimed by their owners: with a mailed or printed code, the owner chooses a username
+//! Accounts that the desk or a kiosk created, claimed by their owners: with a mailed, printed or shown code, the owner chooses a username
 //! and a password.
 
 use super::{Change, RankedActor, change, language_on_paper};
 use crate::auth::limits::messages::{self, Cause};
+use crate::auth::second_factor;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
@@ -22,6 +23,10 @@ const DAY_SECONDS: i64 = 86_400;
 const MAILED_DAYS: i64 = 7;
 /// Lifetime of a printed code, in days.
 const PRINTED_DAYS: i64 = 30;
+/// Lifetime of a code that a kiosk shows.
+const KIOSK_SECONDS: i64 = 120;
+/// The longest visit of a kiosk in which an account counts as new.
+const VISIT_SECONDS: i64 = 600;
 
 /// A printed code.
 #[derive(Debug)]
@@ -40,8 +45,8 @@ pub(crate) fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
     Some(site.keys.hash(Purpose::AccountClaim, &[code.as_bytes()]))
 }
 
-fn insert(cx: &Change, member_id: i64, email: &str, days: i64) -> Result<(String, i64), Failure> {
-    let (code, ends_at) = (recovery_code::from_bytes(random()), cx.now() + days * DAY_SECONDS);
+fn insert(cx: &Change, member_id: i64, email: &str, seconds: i64) -> Result<(String, i64), Failure> {
+    let (code, ends_at) = (recovery_code::from_bytes(random()), cx.now() + seconds);
     let hash = hash(cx.site, &code).ok_or_else(Failure::broken)?;
     account_claims::insert(cx.tx, &hash, member_id, email, ends_at)?;
     Ok((code, ends_at))
@@ -55,7 +60,7 @@ pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language,
     {
         return Ok(());
     }
-    let (code, _) = insert(cx, member_id, email, MAILED_DAYS)?;
+    let (code, _) = insert(cx, member_id, email, MAILED_DAYS * DAY_SECONDS)?;
     let message = outbox::NewMessage {
         channel: Channel::Email,
         member_id: Some(member_id),
@@ -80,9 +85,21 @@ pub(crate) fn print(cx: &Change, member_id: i64) -> Result<PrintedCode, Failure>
         return Err(Failure::not_allowed().saying(Text::new("claim.has_owner")));
     }
     account_claims::delete_printed(cx.tx, member_id)?;
-    let (code, ends_at) = insert(cx, member_id, "", PRINTED_DAYS)?;
+    let (code, ends_at) = insert(cx, member_id, "", PRINTED_DAYS * DAY_SECONDS)?;
     cx.record("member.code_printed", &Subject::Member(member_id), &Detail::none())?;
     Ok(PrintedCode { code, ends_at, language: language_on_paper(cx.tx, member_id, cx.language)? })
+}
+
+/// A code that a kiosk shows to the guest who has just signed up there, to go on on the own telephone: once, within two minutes.
+/// Returns it with its end. `None` where the account was not made in this visit, or has its owner's credentials already.
+pub(crate) fn show_at_kiosk(cx: &Change, member_id: i64) -> Result<Option<(String, i64)>, Failure> {
+    let made_at = members::find(cx.tx, member_id)?.map_or(0, |profile| profile.join_date);
+    let is_new = cx.now() - made_at <= VISIT_SECONDS;
+    if !is_new || !account_claims::is_unclaimed(cx.tx, member_id)? || second_factor::is_on(cx.tx, member_id)? {
+        return Ok(None);
+    }
+    account_claims::delete_printed(cx.tx, member_id)?;
+    insert(cx, member_id, "", KIOSK_SECONDS).map(Some)
 }
 
 /// The claim of a typed code, if the code is valid.

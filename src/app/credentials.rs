@@ -1,6 +1,6 @@
 //! Credentials of an account, replaced or ended by the owner, or by an actor who may serve the account.
 
-use super::{Change, SubjectAccount};
+use super::{Change, Outcome, SubjectAccount};
 use crate::auth::limits::booking_pins;
 use crate::auth::new_token;
 use crate::auth::pin;
@@ -160,11 +160,12 @@ pub(crate) fn set_answer(
 }
 
 /// Removes the owner's answer to a security question, which is asked no more. Audited, if there was one.
-pub(crate) fn remove_answer(cx: &Change, subject: &SubjectAccount, question: i64) -> Result<(), Failure> {
-    match security_answers::delete(cx.tx, subject.member_id, question)? {
-        0 => Ok(()),
-        _ => cx.record("member.security_answers", &Subject::Member(subject.member_id), &Detail::none()),
+pub(crate) fn remove_answer(cx: &Change, subject: &SubjectAccount, question: i64) -> Result<Outcome, Failure> {
+    if security_answers::delete(cx.tx, subject.member_id, question)? == 0 {
+        return Ok(Outcome::Unchanged);
     }
+    cx.record("member.security_answers", &Subject::Member(subject.member_id), &Detail::none())?;
+    Ok(Outcome::Done)
 }
 
 /// After a reset by the desk no earlier PIN changes a booking any more. An owner who renews a credential leaves the partners

@@ -65,7 +65,7 @@ pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Resul
     if let Some(minutes) = registration.minutes {
         let number = registration.form_number;
         let full_quarter = Some(Quarter::of(cx.site, cx.tx, cx.now())?.begins);
-        let wanted = DeskBooking { member_id, minutes_booked: minutes, number, is_another: false, full_quarter };
+        let wanted = DeskBooking { member_id, minutes_booked: minutes, number, beside: None, full_quarter };
         // A new member is neither banned nor owes a fee, and has no booking. Who is here flies as soon as there is room.
         bookings::book_here_now(cx, &wanted)?.map_err(|why| Failure::broken().because(format_args!("{why:?}")))?;
     }

@@ -125,7 +125,7 @@ pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Clerk>, Failure> {
 fn find_in_force(site: &Site, hash: &TokenHash) -> Result<Option<Session>, Failure> {
     let now = site.now();
     let found = site.store.read(|tx| Ok(sessions::find(tx, hash, now)?))?;
-    Ok(found.filter(|found| found.role.is_staff() && !found.banned))
+    Ok(found.filter(|found| found.role.is_staff() && !found.banned && !found.leaves))
 }
 
 /// The sessions among these that are no clerk's in force any more.

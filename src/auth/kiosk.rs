@@ -198,7 +198,7 @@ pub(crate) fn take_code(call: &Call, tx: &Write, read: &str) -> Result<Option<Ac
 /// Signs a member in at the kiosk, and returns the token for the guest's cookie. `None` where the account is banned or has
 /// changed meanwhile.
 pub(crate) fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Option<String>, Failure> {
-    if account.banned || !sign_in::is_unchanged(tx, account)? {
+    if account.banned || account.leaves || !sign_in::is_unchanged(tx, account)? {
         return Ok(None);
     }
     let (token, hash) = new_token();

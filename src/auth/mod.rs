@@ -175,7 +175,7 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             origin::check(site, call)?;
             let Some(member) = own::find(site, call)? else { return Ok(own::to_sign_in(call)) };
             limits::count_request(site, call)?;
-            page(site, call, &member)
+            own::to_leaving(call, &member).map_or_else(|| page(site, call, &member), Ok)
         }
     }
 }

@@ -8,7 +8,7 @@ use super::session::{self, Member, token_hash};
 use crate::domain::role::Role;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::reply::Reply;
+use crate::http::reply::{self, Reply};
 use crate::site::Site;
 use crate::store::tables::sessions::TokenHash;
 
@@ -17,6 +17,8 @@ pub(crate) const HOME: &str = "/me";
 pub(crate) const SIGN_IN: &str = "/me/sign-in";
 /// The form that ends a session; sent after its end, nothing is lost.
 const SIGN_OUT: &str = "/me/sign-out";
+/// The page on which a member asks to leave, and takes that back.
+pub(crate) const LEAVING: &str = "/me/leaving";
 /// A browser keeps the cookie for as long as a member's session can last.
 const SESSION_SECONDS: i64 = 180 * 24 * 3600;
 
@@ -34,6 +36,12 @@ pub(super) fn hash(token: &str) -> TokenHash {
 pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Member>, Failure> {
     let Some(token) = SESSION.value(site, call) else { return Ok(None) };
     Ok(session::find_member(site, call, hash(token))?.filter(|member| member.role() != Role::Sync))
+}
+
+/// The redirect of a member who asked to leave: until the account is erased, only that can be taken back.
+pub(super) fn to_leaving(call: &Call, member: &Member) -> Option<Reply> {
+    let is_open = call.path == SIGN_OUT || call.path.starts_with(LEAVING);
+    (member.leaves() && !is_open).then(|| reply::see_other(LEAVING))
 }
 
 /// Redirects to the sign-in, see [`origin::to_sign_in`].

@@ -40,6 +40,8 @@ pub enum Event {
     PasskeyRemoved,
     /// An account of a social network was linked.
     SocialLinked,
+    /// The owner asked for the erasure of the account.
+    Leaving,
     /// Another event was undone by the link in its mail.
     ChangeUndone,
 }
@@ -57,6 +59,7 @@ impl Event {
             Event::PasskeyAdded => "notice.passkey_added",
             Event::PasskeyRemoved => "notice.passkey_removed",
             Event::SocialLinked => "notice.social_linked",
+            Event::Leaving => "notice.leaving",
             Event::ChangeUndone => "notice.change_undone",
         }
     }
@@ -73,6 +76,7 @@ impl Event {
             Event::PasskeyAdded => "member.passkey_added",
             Event::PasskeyRemoved => "member.passkey_removed",
             Event::SocialLinked => "member.social_linked",
+            Event::Leaving => "member.leaving",
             Event::ChangeUndone => "member.change_undone",
         }
     }
@@ -90,6 +94,7 @@ impl Event {
             Event::PasskeyAdded => "passkey_added",
             Event::PasskeyRemoved => "passkey_removed",
             Event::SocialLinked => "social_linked",
+            Event::Leaving => "leaving",
             Event::ChangeUndone => "change_undone",
         }
     }
@@ -111,7 +116,7 @@ pub fn record_and_notify(
     let reachable = second_factors::find_reachable(tx, member_id)?;
     let now = members::find(tx, member_id)?.filter(|_| event != Event::ChangeUndone);
     if let Some(address) = &reachable.email {
-        return send(site, tx, member_id, event, (Channel::Email, address), now.as_ref(), language);
+        return send(site, tx, member_id, event, (Channel::Email, address), now.map(|now| undo_to(tx, &now)), language);
     }
     let Some(number) = &reachable.phone else { return Ok(()) };
     send(site, tx, member_id, event, (Channel::Sms, number), None, language)
@@ -134,15 +139,52 @@ pub(crate) fn record_address_change(
     };
     record(tx, member_id, event, &json!({}), actor)?;
     if confirmed && !old.is_empty() {
-        send(site, tx, member_id, event, (channel, old), Some(before), language)?;
+        send(site, tx, member_id, event, (channel, old), Some(undo_to(tx, before)), language)?;
     }
     let reachable = second_factors::find_reachable(tx, member_id)?;
     if let Some(address) = &reachable.email {
-        let undone_to = Some(before).filter(|_| channel == Channel::Sms);
+        let undone_to = (channel == Channel::Sms).then(|| undo_to(tx, before));
         return send(site, tx, member_id, event, (Channel::Email, address), undone_to, language);
     }
     let Some(number) = &reachable.phone else { return Ok(()) };
     send(site, tx, member_id, event, (Channel::Sms, number), None, language)
+}
+
+/// Records that the owner asked for the erasure of the account, due at `leaves_at`, and tells every confirmed address, with those
+/// that were replaced within the days in which that can be undone: a thief reads the latest alone.
+pub(crate) fn record_leaving(
+    site: &Site,
+    tx: &Write,
+    member_id: i64,
+    leaves_at: i64,
+    language: Language,
+    actor: &Actor,
+) -> Result<(), Failure> {
+    let event = Event::Leaving;
+    let now = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
+    let earlier = undos::list(tx, member_id, tx.now())?;
+    record(tx, member_id, event, &json!({ "leaves_at": leaves_at }), actor)?;
+    if now.email_verified {
+        send(site, tx, member_id, event, (Channel::Email, &now.email), Some(undo_to(tx, &now)), language)?;
+    }
+    let mut told = vec![now.email.to_lowercase()];
+    for undo in earlier.iter().filter(|undo| undo.email_confirmed) {
+        let address = undo.email.to_lowercase();
+        if !told.contains(&address) {
+            send(site, tx, member_id, event, (Channel::Email, &undo.email), Some(undo.clone()), language)?;
+            told.push(address);
+        }
+    }
+    let mut numbers = vec![(now.phone.clone(), now.phone_verified)];
+    numbers.extend(earlier.into_iter().map(|undo| (undo.phone, undo.phone_confirmed)));
+    let mut told = Vec::new();
+    for (number, _) in numbers.into_iter().filter(|(number, confirmed)| *confirmed && !number.is_empty()) {
+        if !told.contains(&number) {
+            send(site, tx, member_id, event, (Channel::Sms, &number), None, language)?;
+            told.push(number);
+        }
+    }
+    Ok(())
 }
 
 fn record(tx: &Write, member_id: i64, event: Event, detail: &Value, actor: &Actor) -> Result<(), Failure> {
@@ -151,26 +193,27 @@ fn record(tx: &Write, member_id: i64, event: Event, detail: &Value, actor: &Acto
     Ok(())
 }
 
-/// Queues the message. `before`: the state to which the link of a mail undoes the change; a short message has no room for a
+/// Queues the message. `undone`: the state to which the link of a mail undoes the change; a short message has no room for a
 /// link. Above the member's limit of such messages nothing is sent, because the notice and the audit log have every change.
-/// The link to a replaced address is sent above the limit too, or a thief would use the limit up first.
+/// The link to a replaced address is sent above the limit too, or a thief would use the limit up first; and what tells that the
+/// account is erased, after which no notice is left.
 fn send(
     site: &Site,
     tx: &Write,
     member_id: i64,
     event: Event,
     (channel, recipient): (Channel, &str),
-    before: Option<&Profile>,
+    undone: Option<Undo>,
     language: Language,
 ) -> Result<(), Failure> {
     let quota = messages::take(site, tx, Cause::SecurityEvent, member_id, channel, recipient)?;
-    let is_to_the_replaced_address = event == Event::EmailChanged && before.is_some();
-    if !quota.is_counted() && !is_to_the_replaced_address {
+    let is_to_the_replaced_address = event == Event::EmailChanged && undone.is_some();
+    if !quota.is_counted() && !is_to_the_replaced_address && event != Event::Leaving {
         return Ok(());
     }
-    let (template, values) = match before.filter(|_| channel == Channel::Email) {
-        Some(before) => {
-            ("security_event_undo", json!({ "event": event.name(), "token": offer_undo(tx, event, before)? }))
+    let (template, values) = match undone.filter(|_| channel == Channel::Email) {
+        Some(undone) => {
+            ("security_event_undo", json!({ "event": event.name(), "token": offer_undo(tx, event, &undone)? }))
         }
         None => ("security_event", json!({ "event": event.name() })),
     };
@@ -181,18 +224,22 @@ fn send(
     Ok(())
 }
 
-/// Makes a token that undoes `event`; `before`: the member before the change.
-fn offer_undo(tx: &Write, event: Event, before: &Profile) -> Result<String, Failure> {
-    let (token, hash) = new_token();
-    let undo = Undo {
+/// The state before a change that is made now; `before`: the member before the change.
+fn undo_to(tx: &Write, before: &Profile) -> Undo {
+    Undo {
         member_id: before.member_id,
         email: before.email.clone(),
         email_confirmed: before.email_verified,
         phone: before.phone.clone(),
         phone_confirmed: before.phone_verified,
         made_at: tx.now(),
-    };
-    undos::insert(tx, &hash, event.name(), &undo, tx.now() + UNDO_SECONDS)?;
+    }
+}
+
+/// Makes a token that undoes `event` and every change since the state to which it is undone.
+fn offer_undo(tx: &Write, event: Event, undone: &Undo) -> Result<String, Failure> {
+    let (token, hash) = new_token();
+    undos::insert(tx, &hash, event.name(), undone, tx.now() + UNDO_SECONDS)?;
     Ok(token)
 }
 
@@ -213,6 +260,7 @@ mod tests {
             Event::PasskeyAdded,
             Event::PasskeyRemoved,
             Event::SocialLinked,
+            Event::Leaving,
             Event::ChangeUndone,
         ] {
             for language in Language::ALL {

@@ -28,6 +28,7 @@ pub struct Member {
     session: TokenHash,
     /// The session's last proof of identity, in Unix seconds.
     proven_at: i64,
+    leaves: bool,
     actor: Actor,
 }
 
@@ -61,6 +62,11 @@ impl Member {
     /// The session that this call came by.
     pub(crate) fn session(&self) -> &TokenHash {
         &self.session
+    }
+
+    /// Whether the member asked for the erasure of the account.
+    pub(super) fn leaves(&self) -> bool {
+        self.leaves
     }
 
     /// For a change of the account's credentials: 403 where the last proof of identity (a sign-in, or a password or code
@@ -117,7 +123,8 @@ pub(crate) fn presented_session(call: &Call) -> Option<TokenHash> {
 fn signed_in(site: &Site, call: &Call) -> Result<Member, Failure> {
     let token = token(call).ok_or_else(Failure::not_signed_in)?;
     let hash = token_hash(token);
-    if let Some(member) = find_member(site, call, hash)? {
+    // Whose account is about to be erased has the own pages alone.
+    if let Some(member) = find_member(site, call, hash)?.filter(|member| !member.leaves) {
         return Ok(member);
     }
     Err(match find_booking_token(site, &hash, site.now())? {
@@ -137,7 +144,8 @@ pub(super) fn find_member(site: &Site, call: &Call, hash: TokenHash) -> Result<O
         touch(site, &hash, now);
     }
     let actor = call.actor(found.member_id);
-    Ok(Some(Member { id: found.member_id, role: found.role, session: hash, proven_at: found.proven_at, actor }))
+    let (proven_at, leaves) = (found.proven_at, found.leaves);
+    Ok(Some(Member { id: found.member_id, role: found.role, session: hash, proven_at, leaves, actor }))
 }
 
 /// Whether a token has the form of a partner's signature, which partners take for the credential of the reports too.

@@ -20,6 +20,8 @@ use crate::store::tables::sessions::{self, TokenHash};
 use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
 
+/// The key of the refusal of an account that is about to be erased.
+pub(crate) const LEAVES: &str = "leaving.signs_in_there";
 const USER_AGENT_CHARS_MAX: usize = 200;
 
 /// A new session, as its client gets it.
@@ -182,12 +184,13 @@ pub(crate) fn check_code(
     Ok(proof)
 }
 
-/// Whether password, role and ban are the same as when the password was checked: hashing takes time, and the account may
+/// Whether password, role, ban and leaving are the same as when the password was checked: hashing takes time, and the account may
 /// have changed meanwhile.
 pub(crate) fn is_unchanged(tx: &Read, account: &Account) -> Result<bool, Failure> {
     let current = members::find_account_by_id(tx, account.member_id)?;
     Ok(current.is_some_and(|now| {
-        now.password_hash == account.password_hash && now.role == account.role && now.banned == account.banned
+        now.password_hash == account.password_hash
+            && (now.role, now.banned, now.leaves) == (account.role, account.banned, account.leaves)
     }))
 }
 
@@ -242,7 +245,11 @@ fn complete(
 }
 
 /// Inserts a session for an account whose owner has proven enough: of the API, and of the desk for its staff.
+/// 403 where the owner asked for the erasure of the account: the own pages alone take that back.
 pub(crate) fn insert_session(call: &Call, tx: &Write, account: &Account) -> Result<OpenedSession, Failure> {
+    if account.leaves {
+        return Err(Failure::not_allowed().saying(Text::new(LEAVES)));
+    }
     insert(call, tx, account, token_hash)
 }
 

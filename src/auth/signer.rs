@@ -54,7 +54,7 @@ pub(crate) fn by_password(
     intent: Intent,
 ) -> Result<ProofOutcome, Failure> {
     let Some(account) = checked else { return Ok(ProofOutcome::Refused("proof.wrong")) };
-    if account.banned || !sign_in::is_unchanged(tx, account)? {
+    if account.banned || account.leaves || !sign_in::is_unchanged(tx, account)? {
         return Ok(ProofOutcome::Refused("proof.wrong"));
     }
     match second_factor::requirement(site, tx, account, None)? {
@@ -85,7 +85,7 @@ pub(crate) fn by_code(
     intent: Intent,
 ) -> Result<ProofOutcome, Failure> {
     let account = challenge::try_once(tx, token, intent)?;
-    let Some(account) = account.filter(|account| !account.banned) else {
+    let Some(account) = account.filter(|account| !account.banned && !account.leaves) else {
         return Ok(ProofOutcome::Refused("proof.step_ended"));
     };
     match sign_in::check_code(site, call, tx, &account, || second_factor::prove(site, call, tx, &account, code))? {

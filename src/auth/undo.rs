@@ -1,12 +1,13 @@
 //! Undoing a change of credentials, by the link in the mail about the change: the link works once, within seven days. It
-//! restores the e-mail address and the telephone number, removes credentials that were added since, and ends all others,
-//! the password too, because the thief may know it.
+//! restores the e-mail address and the telephone number, takes back an erasure that was asked for since, removes credentials that
+//! were added since, and ends all others, the password too, because the thief may know it.
 
 use super::security_event::{self, Event};
 use super::session::token_hash;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::site::Site;
+use crate::store::tables::leavings;
 use crate::store::tables::members;
 use crate::store::tables::undos::{self, Undo};
 use crate::store::tables::{email_tokens, passkeys, second_factors, sessions, social_links};
@@ -47,6 +48,7 @@ pub(crate) fn take(site: &Site, call: &Call, tx: &Write, token: &str) -> Result<
         second_factors::delete_since(tx, member_id, made_at)?;
     }
     email_tokens::end_of_member(tx, member_id)?;
+    leavings::stop_since(tx, member_id, made_at)?;
     undos::delete_since(tx, member_id, made_at)?;
     sessions::end_credentials(tx, member_id, None)?;
     let (language, by) = (call.mail_language(), call.actor(member_id));

@@ -25,9 +25,16 @@ pub(crate) fn on(dob: i64, noon_utc: i64) -> Option<Age> {
     Some(Age { years, birthday: day == anniversary && years > 0 })
 }
 
+/// The day on which somebody born on the day of `dob` is this old; `None` outside the calendar.
+pub(crate) fn birthday(dob: i64, years: i64) -> Option<Date> {
+    let born = Offset::UTC.to_datetime(Timestamp::from_second(dob).ok()?).date();
+    let year = born.year().checked_add(i16::try_from(years).ok()?)?;
+    born.with().year(year).build().or_else(|_| Date::new(year, 2, 28)).ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Age, on};
+    use super::{Age, birthday, on};
     use jiff::civil::date;
     use jiff::tz::TimeZone;
 
@@ -48,5 +55,8 @@ mod tests {
         assert_eq!(age(leap, date(2025, 2, 28)), Age { years: 17, birthday: true });
         assert_eq!(age(leap, date(2024, 2, 28)), Age { years: 15, birthday: false });
         assert_eq!(age(leap, date(2024, 2, 29)), Age { years: 16, birthday: true });
+        let dob = leap.at(0, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap().timestamp().as_second();
+        assert_eq!((birthday(dob, 18), birthday(dob, 20)), (Some(date(2026, 2, 28)), Some(date(2028, 2, 29))));
+        assert_eq!(birthday(dob, 99_999), None);
     }
 }

@@ -43,7 +43,7 @@ const DAYS_LATE_MAX: i64 = 2;
 /// Two years, one of them a leap year.
 const DAYS_AHEAD_MAX: i64 = 731;
 
-/// Whether a partner may book a flight of that date, or move a booking to it.
+/// Whether a flight of that date may be booked, or a booking moved to it.
 pub(crate) fn may_be_booked_for(flight_date: i64, now: i64) -> bool {
     (now - DAYS_LATE_MAX * DAY_SECONDS..=now + DAYS_AHEAD_MAX * DAY_SECONDS).contains(&flight_date)
 }

@@ -6,7 +6,7 @@ pub(crate) mod scrub;
 pub mod standby;
 pub mod sync;
 
-use crate::app::{accounts, joining};
+use crate::app::{accounts, joining, leaving};
 use crate::auth::passcode::LIFE_SECONDS;
 use crate::http::failure::Failure;
 use crate::ops::lifecycle;
@@ -74,9 +74,9 @@ pub(crate) fn check_database(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-/// Lifts ended bans, then removes expired rows in rounds until none are left.
+/// Lifts ended bans, erases whoever asked for it a week ago, then removes expired rows in rounds until none are left.
 pub fn purge_all_expired(site: &Site) -> Result<usize, Failure> {
-    let mut removed = accounts::lift_ended_bans(site)?;
+    let mut removed = accounts::lift_ended_bans(site)? + leaving::carry_out_due(site)?;
     for _ in 0..PURGE_ROUNDS_MAX {
         let now_removed = purge_expired(site)?;
         removed += now_removed;

@@ -1,8 +1,9 @@
-//! Sends reminders to members whose currency is about to lapse. Due reminders are derived from the entries, and each is
+//! Sends reminders to members whose currency is about to lapse, to signers whose signature is waited for, and to families whose child
+//! comes of age. Due reminders are derived from the entries, and each is
 //! recorded together with its notice, so that no run, at any moment and after any crash, sends one twice.
 
 use crate::app::logbook::sign_offs;
-use crate::app::{self, RankedActor};
+use crate::app::{self, RankedActor, handovers};
 use crate::domain::audit::Actor;
 use crate::domain::local_time::TimeZone;
 use crate::domain::reminder::{self, FLOWN_DAYS_AGO, Reminder, TRAINED_DAYS_AGO};
@@ -47,8 +48,8 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         }
         match run(site, false, &|| stop.try_recv() == Err(TryRecvError::Disconnected)) {
             Ok(reminded) => {
-                if let Err(failure) = remind_signers(site) {
-                    tracing::warn!(cause = %failure, "signers were not reminded; the next hour tries again");
+                if let Err(failure) = remind_signers(site).and_then(|_| announce_handovers(site)) {
+                    tracing::warn!(cause = %failure, "signers and families were not reminded; the next hour tries again");
                 }
                 tracing::info!(reminders = reminded.reminders.len(), mails = reminded.mails, "members reminded")
             }
@@ -78,6 +79,15 @@ pub fn remind_signers(site: &Site) -> Result<usize, Failure> {
     }
     let actor = RankedActor::owner(&Actor::job("reminders"));
     app::change(site, actor, Language::default(), sign_offs::remind_signers)
+}
+
+/// Tells families of the day on which a child comes of age. Returns how many children.
+pub fn announce_handovers(site: &Site) -> Result<usize, Failure> {
+    if site.clock.is_suspect() {
+        return Ok(0);
+    }
+    let actor = RankedActor::owner(&Actor::job("reminders"));
+    app::change(site, actor, Language::default(), handovers::announce)
 }
 
 /// Walks through the entries of those days, one read and at most one transaction for each step.

@@ -9,6 +9,7 @@ mod flights_today;
 mod form;
 mod form_state;
 mod frame;
+mod group_session;
 pub(crate) mod kiosk;
 pub(crate) mod member;
 pub(crate) mod public;

@@ -143,6 +143,11 @@ class Hall:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 
+    def read(self, path, token):
+        request = urllib.request.Request(f"{self.origin}/api{path}", headers={"authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
     def arrivals(self):
         return self.change("SELECT count(*) FROM bookings WHERE arrived_at > ?", int(time.time()) - 3_600)[0][0]
 
@@ -371,4 +376,5 @@ def main(program):
             hall.stop()
 
 
-sys.exit(0 if main(*sys.argv[1:]) else 1)
+if __name__ == "__main__":
+    sys.exit(0 if main(*sys.argv[1:]) else 1)

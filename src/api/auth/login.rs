@@ -182,6 +182,9 @@ fn continue_sign_in(
         call.outcome.set(AuthOutcome::Banned);
         return Ok(SignInOutcome::Refused("sign_in.banned".into()));
     }
+    if account.leaves {
+        return Ok(SignInOutcome::Refused(sign_in::LEAVES.into()));
+    }
     let method = if let SignInKind::Interactive(method) = kind { method } else { None };
     match second_factor::requirement(cx.site, cx.tx, account, method)? {
         Requirement::Passed(passed) => enter(call, cx, passed, account, renewed),

@@ -144,6 +144,9 @@ pub(crate) fn move_to(
     if flight_date != known.booking.flight_date && flight_date < zone.day(cx.now(), 0).from {
         return Err(Failure::field("flight_date", Text::new("desk.move_past")));
     }
+    if flight_date != known.booking.flight_date && !booking::may_be_booked_for(flight_date, cx.now()) {
+        return Err(Failure::field("flight_date", Text::new("desk.move_far")));
+    }
     // A member who is checked in flies on the day of the check-in.
     if known.arrived_at.is_some() && zone.date(flight_date) != zone.date(known.booking.flight_date) {
         return Err(Failure::booking_state().saying(Text::new("desk.end_arrived")));

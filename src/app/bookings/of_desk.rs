@@ -23,8 +23,8 @@ pub(crate) struct DeskBooking {
     pub(crate) minutes_booked: i64,
     /// Distinguishes the bookings of the desk.
     pub(crate) number: i64,
-    /// Whether the clerk knows of the member's other booking on that day.
-    pub(crate) is_another: bool,
+    /// The member's other booking on that day of which the clerk knows.
+    pub(crate) beside: Option<i64>,
     /// The begin of a quarter of an hour of which the clerk knows that it is full.
     pub(crate) full_quarter: Option<i64>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct DeskBooking {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotBooked {
     Denied(Denial),
-    /// The member has a booking on that day, and the clerk was not asked about a second one.
+    /// The member has a booking on that day of which the clerk does not know.
     HasOne,
     /// The quarter of an hour that begins then has no room, and the clerk was not asked about it.
     Full(i64),
@@ -69,7 +69,7 @@ pub(crate) fn book_at_desk(
     wanted: &DeskBooking,
     flight_date: i64,
 ) -> Result<Result<i64, NotBooked>, Failure> {
-    let DeskBooking { member_id, minutes_booked, number, is_another, full_quarter } = *wanted;
+    let DeskBooking { member_id, minutes_booked, number, beside, full_quarter } = *wanted;
     cx.check_staff()?;
     if let Err(denial) = admit(cx, member_id, flight_date, Address::NotAsked)? {
         return Ok(Err(NotBooked::Denied(denial)));
@@ -80,7 +80,7 @@ pub(crate) fn book_at_desk(
             (known.member_id, sent.flight_date, sent.minutes_booked) == (member_id, flight_date, minutes_booked);
         return if is_same { Ok(Ok(known.booking_id)) } else { Err(sent_before(cx, &known)?) };
     }
-    if !is_another && find_on_day(cx.site, cx.tx, member_id, flight_date)?.is_some() {
+    if find_on_day(cx.site, cx.tx, member_id, flight_date)?.is_some_and(|known| Some(known.booking_id) != beside) {
         return Ok(Err(NotBooked::HasOne));
     }
     let quarter = Quarter::of(cx.site, cx.tx, flight_date)?;

@@ -1,6 +1,7 @@
 //! The logbook: flight time, skills, safety records and opening balances; who may read and who may change an entry.
 
 pub(crate) mod edit;
+pub(crate) mod groups;
 pub(crate) mod opening;
 pub(crate) mod print;
 pub(crate) mod progression;

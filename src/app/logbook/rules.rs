@@ -256,6 +256,16 @@ pub(crate) fn list_recordable(site: &Site, tx: &Read, member_id: i64) -> Result<
     Ok(recordable)
 }
 
+/// Every entry that some signer may sign: briefs and trainings first, then skills in the order of the catalogue.
+pub(crate) fn list_all(site: &Site) -> Vec<Recordable> {
+    let safety = site.catalogue.programmes().iter().flat_map(|programme| &programme.safety);
+    let safety = safety.map(|one| Recordable { skill: &one.skill, name: &one.name, level: None });
+    let skills = site.catalogue.skills();
+    safety
+        .chain(skills.map(|(level, one)| Recordable { skill: &one.skill, name: &one.name, level: Some(level) }))
+        .collect()
+}
+
 /// The entries that a signer may sign here now for other members: briefs and trainings first, then skills in the order of the
 /// catalogue.
 pub(crate) fn list_signable(site: &Site, tx: &Read, signer_id: i64, now: i64) -> Result<Vec<Recordable>, Failure> {
@@ -269,12 +279,8 @@ pub(crate) fn list_signable(site: &Site, tx: &Read, signer_id: i64, now: i64) ->
         judged.push((level, authority.is_ok()));
         Ok(authority.is_ok())
     };
-    let safety = site.catalogue.programmes().iter().flat_map(|programme| &programme.safety);
-    let safety = safety.map(|one| Recordable { skill: &one.skill, name: &one.name, level: None });
-    let skills = site.catalogue.skills();
-    let skills = skills.map(|(level, one)| Recordable { skill: &one.skill, name: &one.name, level: Some(level) });
     let mut signable = Vec::new();
-    for one in safety.chain(skills) {
+    for one in list_all(site) {
         if let Some(item) = find_item(site, one.skill)
             && may_sign(item.level)?
         {

@@ -14,7 +14,7 @@ use crate::domain::local_time::TimeZone;
 use crate::domain::mention::Person;
 use crate::keys::{Keys, hex, random};
 use crate::store::personal::Fate;
-use crate::store::tables::{former_names, joins, members, sessions, skills, tunnels};
+use crate::store::tables::{bans, former_names, joins, members, sessions, skills, tunnels};
 use crate::store::{Read, Write};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Result, ToSql, named_params};
@@ -70,6 +70,7 @@ pub(crate) fn erase(tx: &Write, keys: &Keys, person: &Person, erased_at: i64, st
                SELECT member_id, join_date, ?2 FROM members WHERE member_id = ?1 ON CONFLICT (member_id) DO NOTHING"
     );
     tx.run(sql, (member_id, erased_at))?;
+    bans::keep(tx, member_id)?;
     sessions::delete_of_member(tx, member_id, None)?;
     withdraw(tx, member_id)?;
     mentions::forget_near(tx, &Search { keys, terms: &person.closely(), stand_in }, member_id)?;

@@ -18,6 +18,8 @@ row! {
         pub password_hash: Option<String>,
         pub email_confirmed: bool = "email_confirmed_at IS NOT NULL",
         pub banned: bool = "banned_at IS NOT NULL",
+        /// Whether the owner asked for the erasure of the account: the own pages alone open, to take it back.
+        pub leaves: bool = "leaves_at IS NOT NULL",
     }
 }
 

@@ -1,8 +1,8 @@
 //! Logbook entries.
 
 use crate::domain::entry::{Kind, Status};
-use crate::store::joining::{WHO_DID, moves_unless, stays};
-use crate::store::personal::{CATALOGUE, OUR_WORD, Rows, Seen, Table, not_personal, searched};
+use crate::store::joining::{ITS_OWN, WHO_DID, moves_unless, stays};
+use crate::store::personal::{CATALOGUE, Expiry, OUR_WORD, Rows, Seen, Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 use std::ops::ControlFlow;
@@ -17,53 +17,65 @@ const KNOWN: &str = joined!(
     ")"
 );
 
+/// How long the form of a deleted entry is known: longer than a telephone keeps what it could not send.
+const SPENT_SECONDS: i64 = 90 * 86_400;
+
 /// What an erasure does to these tables.
-pub(crate) const PERSONAL: &[Table] = &[Table::new(
-    "entries",
-    "entry_id",
-    &[
-        not_personal("kind", OUR_WORD),
-        not_personal("status", OUR_WORD),
-        searched("comment"),
-        not_personal("cat_group", CATALOGUE),
-        not_personal("cat_id", CATALOGUE),
-        not_personal("skill", CATALOGUE),
-        searched("comments_instructor"),
-        searched("comment_denial"),
-    ],
-    &[
-        Rows::emptied(
-            "entries",
-            "member_id = :id",
-            "",
-            "signatures and the minutes that the tunnel counts; the catalogue's words",
-        ),
-        Rows::others(
-            "entries_signed_for_others",
-            "instructor_id = :id AND member_id <> :id",
-            "others' levels rest on it; the person's name in it is replaced",
-        )
-        .only(&[
-            "entry_id",
-            "kind",
-            "status",
-            "cat_group",
-            "cat_id",
-            "skill",
-            "approval_date",
-            "comments_instructor",
-            "comment_denial",
-        ]),
-        Rows::others(
-            "entries_made_for_others",
-            "author_id = :id AND author_id <> member_id",
-            "others' logbooks; the person's name in it is replaced",
-        )
-        .only(&["entry_id", "kind", "status", "entry_date", "minutes", "comment", "created_at"]),
-    ],
-)
-.seen(Seen::OnPages)
-.joins(&[moves_unless("member_id", "entry_id", KNOWN), stays("author_id", WHO_DID), stays("instructor_id", WHO_DID)])];
+pub(crate) const PERSONAL: &[Table] = &[
+    Table::new("spent_forms", "", &[], &[Rows::deleted("spent_forms", "member_id = :id")])
+        .expires(&[Expiry::after("member_id, form_number", "spent_at", SPENT_SECONDS)])
+        .joins(&[stays("member_id", ITS_OWN)]),
+    Table::new(
+        "entries",
+        "entry_id",
+        &[
+            not_personal("kind", OUR_WORD),
+            not_personal("status", OUR_WORD),
+            searched("comment"),
+            not_personal("cat_group", CATALOGUE),
+            not_personal("cat_id", CATALOGUE),
+            not_personal("skill", CATALOGUE),
+            searched("comments_instructor"),
+            searched("comment_denial"),
+        ],
+        &[
+            Rows::emptied(
+                "entries",
+                "member_id = :id",
+                "",
+                "signatures and the minutes that the tunnel counts; the catalogue's words",
+            ),
+            Rows::others(
+                "entries_signed_for_others",
+                "instructor_id = :id AND member_id <> :id",
+                "others' levels rest on it; the person's name in it is replaced",
+            )
+            .only(&[
+                "entry_id",
+                "kind",
+                "status",
+                "cat_group",
+                "cat_id",
+                "skill",
+                "approval_date",
+                "comments_instructor",
+                "comment_denial",
+            ]),
+            Rows::others(
+                "entries_made_for_others",
+                "author_id = :id AND author_id <> member_id",
+                "others' logbooks; the person's name in it is replaced",
+            )
+            .only(&["entry_id", "kind", "status", "entry_date", "minutes", "comment", "created_at"]),
+        ],
+    )
+    .seen(Seen::OnPages)
+    .joins(&[
+        moves_unless("member_id", "entry_id", KNOWN),
+        stays("author_id", WHO_DID),
+        stays("instructor_id", WHO_DID),
+    ]),
+];
 
 row! {
     /// A new flight-time entry.
@@ -115,9 +127,12 @@ pub fn insert_time(tx: &Write, member_id: i64, author_id: i64, booking_id: Optio
     })
 }
 
-/// The mark of the form of this number that the author sent.
+/// The mark of the form of this number that the author sent, also where its entry was deleted since.
 pub(crate) fn find_form(tx: &Read, author_id: i64, number: i64) -> Result<Option<i64>> {
-    tx.find(sql!("SELECT form_mark FROM entries WHERE author_id = ?1 AND form_number = ?2"), (author_id, number))
+    let known =
+        tx.find(sql!("SELECT form_mark FROM entries WHERE author_id = ?1 AND form_number = ?2"), (author_id, number))?;
+    let spent = sql!("SELECT form_mark FROM spent_forms WHERE member_id = ?1 AND form_number = ?2");
+    known.map_or_else(|| tx.find(spent, (author_id, number)), |mark| Ok(Some(mark)))
 }
 
 /// Records by which form an entry was sent.
@@ -232,6 +247,11 @@ pub(crate) fn list_day(tx: &Read, member_id: i64, (from, to): (i64, i64), limit:
 
 /// Deletes an entry with its events.
 pub fn delete(tx: &Write, entry_id: i64) -> Result<usize> {
+    let spent = sql!(
+        "INSERT OR IGNORE INTO spent_forms (member_id, form_number, form_mark, spent_at)
+               SELECT author_id, form_number, form_mark, ?2 FROM entries WHERE entry_id = ?1 AND form_number IS NOT NULL"
+    );
+    tx.run(spent, (entry_id, tx.now()))?;
     tx.run(sql!("DELETE FROM entries WHERE entry_id = ?1"), [entry_id])
 }
 

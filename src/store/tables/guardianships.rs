@@ -68,6 +68,23 @@ pub(crate) fn list_of_guardian(tx: &Read, guardian_id: i64) -> Result<Vec<Guardi
     tx.list(sql!(IN_FORCE, " AND g.guardian_id = ?1 ORDER BY g.guardianship_id"), [guardian_id])
 }
 
+/// Children with a guardian who were born in this span (Unix seconds), and their day of birth, of whose coming of age nobody was
+/// told.
+pub(crate) fn list_unannounced(tx: &Read, (from, to): (i64, i64)) -> Result<Vec<(i64, i64)>> {
+    let sql = sql!(
+        "SELECT c.member_id, c.dob FROM members c WHERE c.dob IS NOT NULL AND c.dob BETWEEN ?1 AND ?2
+            AND EXISTS (SELECT 1 FROM guardianships g WHERE g.child_id = c.member_id AND g.ended_at IS NULL)
+            AND NOT EXISTS (SELECT 1 FROM guardianships g WHERE g.child_id = c.member_id AND g.announced_at IS NOT NULL)"
+    );
+    tx.list(sql, (from, to))
+}
+
+/// Records that a child and its guardians were told of the day on which the child is of age.
+pub(crate) fn set_announced(tx: &Write, child_id: i64) -> Result<usize> {
+    let sql = sql!("UPDATE guardianships SET announced_at = ?2 WHERE child_id = ?1 AND ended_at IS NULL");
+    tx.run(sql, (child_id, tx.now()))
+}
+
 /// Adds a guardianship; returns its number. `by`: the clerk who records it; `None`: the guardian does.
 pub(crate) fn insert(
     tx: &Write,

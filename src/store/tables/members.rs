@@ -1,6 +1,7 @@
 //! Members: their accounts, profiles and booking PINs.
 
 use super::accounts::PASSWORD;
+use super::bans;
 use crate::domain::booking::Standing;
 use crate::domain::certificate::name_on_paper;
 use crate::domain::password::Owner;
@@ -36,7 +37,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[Rows::emptied(
         "account",
         "member_id = :id",
-        "email_confirmed_at = NULL, phone_confirmed_at = NULL, dob = NULL, tunnel_id = NULL, banned_until = NULL,
+        "email_confirmed_at = NULL, phone_confirmed_at = NULL, dob = NULL, tunnel_id = NULL, banned_until = NULL, leaves_at = NULL,
          banned_at = coalesce(banned_at, :now), updated_at = :now",
         "others' entries and the books refer to its number",
     )],
@@ -153,6 +154,10 @@ fn username_conflict(error: rusqlite::Error) -> Failure {
     if is_taken(&error) { Failure::username_taken() } else { error.into() }
 }
 
+fn email_conflict(error: rusqlite::Error) -> Failure {
+    if is_taken(&error) { Failure::email_taken() } else { error.into() }
+}
+
 /// The smallest member number.
 pub(crate) fn find_first(tx: &Read) -> Result<Option<i64>> {
     tx.get(sql!("SELECT min(member_id) FROM members"), [])
@@ -242,7 +247,9 @@ pub fn confirm_email(tx: &Write, member_id: i64) -> std::result::Result<usize, F
         "UPDATE members SET email_confirmed_at = coalesce(email_confirmed_at, :now), updated_at = :now WHERE member_id = :id"
     );
     let confirmed = tx.run(sql, named_params! {":now": tx.now(), ":id": member_id});
-    confirmed.map_err(|e| if is_taken(&e) { Failure::email_taken() } else { e.into() })
+    let confirmed = confirmed.map_err(email_conflict)?;
+    bans::renew_kept(tx, member_id)?;
+    Ok(confirmed)
 }
 
 /// The desk's internal note about a member; empty where there is none.
@@ -356,14 +363,18 @@ pub(crate) fn set_email(tx: &Write, member_id: i64, email: &str) -> std::result:
     let sql =
         sql!("UPDATE members SET email = :email, email_confirmed_at = :now, updated_at = :now WHERE member_id = :id");
     let changed = tx.run(sql, named_params! {":email": email, ":now": tx.now(), ":id": member_id});
-    changed.map_err(|e| if is_taken(&e) { Failure::email_taken() } else { e.into() })
+    let changed = changed.map_err(email_conflict)?;
+    bans::renew_kept(tx, member_id)?;
+    Ok(changed)
 }
 
 /// Sets a confirmed telephone number, in E.164.
 pub(crate) fn set_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
     let sql =
         sql!("UPDATE members SET phone = :phone, phone_confirmed_at = :now, updated_at = :now WHERE member_id = :id");
-    tx.run(sql, named_params! {":phone": phone, ":now": tx.now(), ":id": member_id})
+    let changed = tx.run(sql, named_params! {":phone": phone, ":now": tx.now(), ":id": member_id})?;
+    bans::renew_kept(tx, member_id)?;
+    Ok(changed)
 }
 
 /// The name that a clerk is shown by; empty where there is no such member.

@@ -27,6 +27,7 @@ pub(crate) mod invitations;
 pub(crate) mod joins;
 pub(crate) mod kiosks;
 pub(crate) mod languages;
+pub(crate) mod leavings;
 pub(crate) mod media;
 pub mod members;
 pub mod notices;
@@ -67,6 +68,7 @@ use crate::store::queries::{holdings, hours};
 pub(crate) const PERSONAL: &[&[Table]] = &[
     account_claims::PERSONAL,
     audit::PERSONAL,
+    bans::PERSONAL,
     bookings::PERSONAL,
     brief_pictures::PERSONAL,
     briefs::PERSONAL,

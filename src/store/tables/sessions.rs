@@ -38,6 +38,8 @@ row! {
         pub role: Role = "m.role",
         /// Whether the account is banned now.
         pub banned: bool = "m.banned_at IS NOT NULL",
+        /// Whether the member asked for the erasure of the account.
+        pub leaves: bool = "m.leaves_at IS NOT NULL",
         /// When the member last proved their identity; Unix seconds.
         pub proven_at: i64,
         seen_at: i64,

@@ -19,7 +19,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
 
 row! {
     /// An offer to undo a change: the member's address and number before it.
-    #[derive(Debug)]
+    #[derive(Debug, Clone)]
     pub(crate) struct Undo {
         pub member_id: i64,
         pub email: String,
@@ -39,6 +39,12 @@ pub(crate) fn insert(tx: &Write, token_hash: &[u8; 32], event: &str, undo: &Undo
 pub(crate) fn find(tx: &Read, token_hash: &[u8; 32], now: i64) -> Result<Option<Undo>> {
     let sql = sql!("SELECT ", Undo::COLUMNS, " FROM undos WHERE token_hash = ?1 AND ?2 < ends_at");
     tx.find(sql, (token_hash, now))
+}
+
+/// The offers in force of a member, the latest first.
+pub(crate) fn list(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Undo>> {
+    let sql = sql!("SELECT ", Undo::COLUMNS, " FROM undos WHERE member_id = ?1 AND ?2 < ends_at ORDER BY made_at DESC");
+    tx.list(sql, (member_id, now))
 }
 
 /// Deletes the offers of changes made at this moment or later, whose tokens the intruder who made them may have.

@@ -137,6 +137,9 @@ pub(crate) fn answer(site: &Site, call: &Call, outcome: Entry, username: &str, t
 
 /// Why an account may not sign in to the desk, although its password is right; as a key.
 pub(crate) fn denial(call: &Call, account: &Account) -> Option<&'static str> {
+    if account.leaves {
+        return Some(sign_in::LEAVES);
+    }
     match (account.banned, account.role.is_staff()) {
         (true, _) => {
             call.outcome.set(AuthOutcome::Banned);

@@ -190,10 +190,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
     Ok(shown(status, language, &page))
 }
 
-/// `GET /desk/texts/edit`: the draft of a kind in a language; without one, the version in force.
+/// `GET /desk/texts/edit`: the draft of a kind in a language, where none is known in the clerk's; without a draft, the version in force.
 pub(crate) fn edit(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let kind = find_kind(site, &query_text(call, "kind"))?;
-    let language = find_language(&query_text(call, "language"))?;
+    let language = find_language(&query_text(call, "language")).unwrap_or(call.language());
     edit_page(site, call, clerk, (kind, language), None)
 }
 

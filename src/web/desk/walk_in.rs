@@ -7,7 +7,7 @@ use super::today::{self, BookingInput};
 use crate::app::bookings::{self, DeskBooking, NotBooked};
 use crate::app::{self, flights};
 use crate::auth::Clerk;
-use crate::domain::booking::Denial;
+use crate::domain::booking::{Denial, may_be_booked_for};
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -42,6 +42,9 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     if flight_date < zone.day(now, 0).from {
         return again(site, call, clerk, sent, "desk.move_past");
     }
+    if !may_be_booked_for(flight_date, now) {
+        return again(site, call, clerk, sent, "desk.move_far");
+    }
     let member_id = match search::find_one(site, &sent.member)? {
         Ok(member_id) => member_id,
         Err(NotOne::TwoAccounts) => return again(site, call, clerk, sent, "desk.member_two"),
@@ -49,8 +52,8 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Err(NotOne::Similar(_)) => return again(site, call, clerk, sent, "desk.book_similar"),
         Err(NotOne::Several(_)) => return again(site, call, clerk, sent, "desk.book_several"),
     };
-    let BookingInput { number, is_another, full_quarter, .. } = sent;
-    let wanted = DeskBooking { member_id, minutes_booked: length, number, is_another, full_quarter };
+    let BookingInput { number, beside, full_quarter, .. } = sent;
+    let wanted = DeskBooking { member_id, minutes_booked: length, number, beside, full_quarter };
     let booked = app::change(site, clerk, call.language(), |cx| match here {
         true => bookings::book_here_now(cx, &wanted),
         false => bookings::book_at_desk(cx, &wanted, flight_date),
@@ -81,7 +84,7 @@ fn read(call: &Call) -> Result<(BookingInput, bool), Failure> {
             day: form.line("day", 254),
             clock: form.line("clock", 254),
             number: form.required("number", read_form_number),
-            is_another: !form.line("another", 5).is_empty(),
+            beside: form.optional("beside", fields::id),
             full_quarter: form.optional("full_quarter", fields::whole_in(0..=i64::MAX)),
             problem: None,
         };

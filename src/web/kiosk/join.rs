@@ -1,13 +1,15 @@
 //! Signing up at a kiosk, which also signs in.
 
 use super::{Screen, show};
-use crate::app;
 use crate::app::signup::{self, SignedUp, SignupPlace};
+use crate::app::{self, claims};
 use crate::auth::{Kiosk, kiosk};
+use crate::documents::qr;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::members;
 use crate::store::tables::outbox::Channel;
@@ -32,6 +34,15 @@ struct Welcome {
     member_id: i64,
     pin: String,
     mails: bool,
+    /// The way on to the guest's telephone.
+    phone: Option<OnPhone>,
+}
+
+/// A QR code that opens the account on a telephone, once, and until when.
+struct OnPhone {
+    /// SVG.
+    qr: String,
+    until: String,
 }
 
 /// `GET /kiosk/join`: the form.
@@ -55,17 +66,26 @@ pub(crate) fn enter(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
 }
 
 fn welcome(site: &Site, call: &Call, kiosk: &Kiosk, joined: &SignedUp) -> Answer {
-    let token = app::change_by_stranger(site, call, |cx| {
+    let (token, code) = app::change_by_stranger(site, call, |cx| {
         let account = members::find_account_by_id(cx.tx, joined.member_id)?.ok_or_else(Failure::not_found)?;
-        kiosk::enter(cx.tx, kiosk, &account)?.ok_or_else(Failure::not_allowed)
+        let token = kiosk::enter(cx.tx, kiosk, &account)?.ok_or_else(Failure::not_allowed)?;
+        Ok((token, claims::show_at_kiosk(cx, joined.member_id)?))
     })?;
+    let phone = code.map(|(code, ends_at)| on_phone(site, call, &code, ends_at)).transpose()?;
     let profile = site.store.read(|tx| Ok(members::find(tx, joined.member_id)?))?.ok_or_else(Failure::not_found)?;
     let page = Welcome {
         screen: Screen { guest: Some(profile.screen_name), ..Screen::outside(site, call)? },
         member_id: joined.member_id,
         pin: joined.pin.clone(),
         mails: site.delivers(Channel::Email),
+        phone,
     };
     let reply: Reply = show(StatusCode::OK, call.language(), &page);
     Ok(kiosk::with_guest_cookie(site, call, reply, &token))
+}
+
+fn on_phone(site: &Site, call: &Call, code: &str, ends_at: i64) -> Result<OnPhone, Failure> {
+    let url = format!("{}/claim?code={code}", site.public_url());
+    let until = Text::new("kiosk.joined_phone_until").with("clock", site.time_zone()?.clock(ends_at));
+    Ok(OnPhone { qr: qr::svg(&url).ok_or_else(Failure::broken)?, until: call.language().say(&until) })
 }

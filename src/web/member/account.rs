@@ -2,7 +2,7 @@
 
 use super::frame::Shell;
 use super::show;
-use crate::app::{self, credentials, own_profile};
+use crate::app::{self, Outcome, credentials, own_profile};
 use crate::auth::Member;
 use crate::auth::sign_in;
 use crate::documents::qr;
@@ -11,7 +11,7 @@ use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
-use crate::http::reply;
+use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::{languages, members, sessions};
@@ -21,7 +21,7 @@ use askama::Template;
 pub(crate) const PATH: &str = "/me/account";
 const SESSION_ID_CHARS_MAX: usize = 64;
 const LANGUAGE_CHARS_MAX: usize = 5;
-const DONE: [(&str, &str); 10] = [
+const DONE: [(&str, &str); 11] = [
     ("photo", "kiosk.done_photo"),
     ("no-photo", "kiosk.done_no_photo"),
     ("profile", "me.done_profile"),
@@ -32,6 +32,7 @@ const DONE: [(&str, &str); 10] = [
     ("password", "me.done_password"),
     ("device", "me.done_device"),
     ("devices", "me.done_devices"),
+    ("stays", "leaving.done_stays"),
 ];
 
 #[derive(Template)]
@@ -73,6 +74,14 @@ struct Device {
     name: String,
     seen: String,
     is_this: bool,
+}
+
+/// The redirect to the page, with the message about what was done unless it was so before.
+pub(super) fn done_if(outcome: Outcome, done: &str) -> Reply {
+    match outcome {
+        Outcome::Done => reply::see_other(&format!("{PATH}?done={done}")),
+        Outcome::Unchanged => reply::see_other(PATH),
+    }
 }
 
 /// `GET /me/account`
@@ -159,7 +168,7 @@ pub(crate) fn choose_language(site: &Site, call: &Call, member: &Member) -> Answ
     let tag = read_form(call, |form| form.line("language", LANGUAGE_CHARS_MAX))?;
     let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag);
     if language.is_none() && !tag.is_empty() {
-        return Err(Failure::not_found());
+        return Err(Failure::field("language", Text::new("field.missing")));
     }
     app::change(site, member, call.language(), |cx| own_profile::choose_language(cx, language))?;
     Ok(reply::see_other(&format!("{PATH}?done=language")))

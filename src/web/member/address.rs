@@ -17,6 +17,7 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::outbox::Channel;
+use crate::store::tables::passcodes;
 use crate::store::tables::tunnels;
 use crate::web::{CODE_CHARS_MAX, form, form_status, read_form, refused_form};
 use askama::Template;
@@ -180,7 +181,10 @@ fn verify(site: &Site, call: &Call, member: &Member, words: &'static Words) -> A
         own_profile::set_address(cx, words.channel, &address)?;
         Ok(true)
     });
-    let again = |problem| page(site, call, member, words, address.clone(), true, Some(problem));
+    // A page that tells of a code comes only while one is on its way.
+    let is_sent =
+        site.store.read(|tx| Ok(passcodes::find(tx, member.id(), words.usage.name(), site.now())?))?.is_some();
+    let again = |problem| page(site, call, member, words, address.clone(), is_sent, Some(problem));
     match taken {
         Ok(true) => Ok(reply::see_other(&format!("{}?done={}", account::PATH, words.field))),
         Ok(false) => again(call.say("me.passcode_wrong")),

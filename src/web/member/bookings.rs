@@ -14,6 +14,7 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
+use crate::store::Read;
 use crate::store::tables::bookings::{self, BookingRow, Ending, Filter};
 use crate::web::badge::Badge;
 use crate::web::{form_status, pages_beside, path_id, read_form, refused_form, skipped};
@@ -37,15 +38,15 @@ struct Page {
 }
 
 /// A booking to come.
-struct Coming {
-    booking_id: i64,
-    when: String,
-    minutes: i64,
-    about: String,
-    badge: Option<Badge>,
+pub(super) struct Coming {
+    pub booking_id: i64,
+    pub when: String,
+    pub minutes: i64,
+    pub about: String,
+    pub badge: Option<Badge>,
     /// Until when the member may cancel it; `None`: no more.
-    until: Option<String>,
-    seen: String,
+    pub until: Option<String>,
+    pub seen: String,
 }
 
 /// A booking of the past.
@@ -94,6 +95,14 @@ fn badge(row: &BookingRow, language: Language) -> Option<Badge> {
         (None, None) => return None,
     };
     Some(Badge::new(tone, language.say(&Text::new(key))))
+}
+
+/// The bookings to come of a child: to be seen, not to be cancelled.
+pub(super) fn list_of_child(site: &Site, call: &Call, tx: &Read, child_id: i64) -> Result<Vec<Coming>, Failure> {
+    let zone = site.time_zone()?;
+    let filter = Filter { member_id: Some(child_id), from: Some(site.now()), ..Filter::default() };
+    let rows = bookings::list(tx, &filter, COMING_MAX, 0)?.into_iter().rev();
+    Ok(rows.map(|row| Coming { until: None, ..of_coming(site, row, &zone, call.language()) }).collect())
 }
 
 fn of_coming(site: &Site, row: BookingRow, zone: &TimeZone, language: Language) -> Coming {

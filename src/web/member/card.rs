@@ -2,7 +2,7 @@
 
 use super::frame::Shell;
 use super::show;
-use crate::app;
+use crate::app::{self, family};
 use crate::auth::{Member, kiosk};
 use crate::documents::qr;
 use crate::http::Answer;
@@ -19,7 +19,7 @@ pub(crate) const PATH: &str = "/me/card";
 #[template(path = "member/card.html", config = "assets/templates/askama.toml")]
 struct Page {
     shell: Shell,
-    number: String,
+    number: i64,
     /// The label of the picture.
     label: String,
     /// SVG of the member number.
@@ -27,6 +27,8 @@ struct Page {
     code: Option<KioskCode>,
     /// Whether the site has waivers, and with them families.
     has_family: bool,
+    /// Number and name of each child for whom the member acts.
+    children: Vec<(i64, String)>,
 }
 
 /// A code for the kiosk, shown once.
@@ -43,13 +45,15 @@ pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
 
 fn page(site: &Site, call: &Call, member: &Member, code: Option<KioskCode>) -> Answer {
     let shell = Shell::of(site, call, member, PATH)?;
-    let number = member.id().to_string();
+    let number = member.id();
+    let wards = site.store.read(|tx| family::list_wards(site, tx, member.id()))?;
     let page = Page {
         label: shell.tell(&Text::new("me.card_qr").with("number", member.id())),
-        qr: qr::svg(&number).ok_or_else(Failure::broken)?,
+        qr: qr::svg(&number.to_string()).ok_or_else(Failure::broken)?,
         number,
         code,
         has_family: site.config.waiver.required,
+        children: wards.into_iter().map(|ward| (ward.child_id, ward.child)).collect(),
         shell,
     };
     Ok(show(StatusCode::OK, call.language(), &page))

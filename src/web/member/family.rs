@@ -4,7 +4,7 @@
 use super::frame::Shell;
 use super::{card, show};
 use crate::app::waivers::{self, Due, consents as effect, paper};
-use crate::app::{self, flights};
+use crate::app::{self, Outcome, flights};
 use crate::auth::{Member, count_document};
 use crate::documents::qr;
 use crate::domain::local_time::TimeZone;
@@ -103,7 +103,7 @@ pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// The state of a waiver: why its flyer may not fly, or until when it is in force.
-fn badge(site: &Site, tx: &Read, one: &Due, language: Language) -> Result<Badge, Failure> {
+pub(super) fn badge(site: &Site, tx: &Read, one: &Due, language: Language) -> Result<Badge, Failure> {
     if let Some(reason) = one.reason {
         return Ok(Badge::new("bad", language.say(&Text::new(reason.key()))));
     }
@@ -142,13 +142,15 @@ fn say_consents(said: &[Consent], zone: &TimeZone, language: Language) -> Vec<Sa
     rows
 }
 
-/// `POST /me/waiver/consents`: withdraws a consent. One that is withdrawn is withdrawn.
+/// `POST /me/waiver/consents`: withdraws a consent. Of one that is not in force nothing is said.
 pub(crate) fn withdraw_consent(site: &Site, call: &Call, member: &Member) -> Answer {
     check_waivers_required(site)?;
     let name = read_form(call, |form| form.line("kind", KIND_CHARS_MAX))?;
     let kind = effect::KINDS.into_iter().find(|kind| kind.name() == name).ok_or_else(Failure::not_found)?;
-    _ = app::change(site, member, call.language(), |cx| effect::withdraw(cx, member.id(), kind))?;
-    Ok(reply::see_other("/me/waiver?done=withdrawn"))
+    match app::change(site, member, call.language(), |cx| effect::withdraw(cx, member.id(), kind))? {
+        Outcome::Done => Ok(reply::see_other("/me/waiver?done=withdrawn")),
+        Outcome::Unchanged => Ok(reply::see_other("/me/waiver")),
+    }
 }
 
 /// `GET /me/waiver.pdf`: the signed waiver `number` of the member.

@@ -19,6 +19,7 @@ use crate::store::Read;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
 use crate::store::tables::tunnels;
 use crate::web::form_state::{FormState, value};
+use crate::web::group_session::entry_moment;
 use crate::web::{client_error_text, form, form_pairs, form_status, path_id};
 use askama::Template;
 use http::StatusCode;
@@ -118,7 +119,7 @@ fn read(site: &Site, call: &Call) -> Result<Typed, Failure> {
         form.0.refuse("minutes", Text::new("me.minutes_wrong"));
     }
     let date = form.line("date", 20);
-    let moment = zone.entry_moment(now, &date);
+    let moment = entry_moment(&zone, now, &date);
     if moment.is_none() {
         form.0.refuse("date", Text::new("me.date_wrong"));
     }
@@ -199,18 +200,19 @@ fn refused(
     FormState::refused(sent, failure, call, call.language(), page)
 }
 
-/// `POST /me/logbook/time/{entry_id}/delete`. An entry that is gone, deleted in another window, is deleted; one that was changed
-/// since it was shown is not.
+/// `POST /me/logbook/time/{entry_id}/delete`. Of an entry that is gone, deleted in another window, nothing is said; one that was
+/// changed since it was shown is not deleted.
 pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let (entry_id, seen) = (path_id(call, 0)?, form(call)?.seen());
-    if site.store.read(|tx| Ok(entries::find_time(tx, entry_id)?))?.is_some() {
-        let known = find(site, call, member)?;
-        let deleted = check_flown(site, &known)
-            .and_then(|()| app::change(site, member, call.language(), |cx| time::delete(cx, entry_id, &seen)));
-        if let Err(failure) = deleted {
-            let stored = as_fields(&known, &site.time_zone()?);
-            return refused(call, failure, stored, |form| page(site, call, member, Some(known), form));
-        }
+    if site.store.read(|tx| Ok(entries::find_time(tx, entry_id)?))?.is_none() {
+        return Ok(reply::see_other(LOGBOOK));
+    }
+    let known = find(site, call, member)?;
+    let deleted = check_flown(site, &known)
+        .and_then(|()| app::change(site, member, call.language(), |cx| time::delete(cx, entry_id, &seen)));
+    if let Err(failure) = deleted {
+        let stored = as_fields(&known, &site.time_zone()?);
+        return refused(call, failure, stored, |form| page(site, call, member, Some(known), form));
     }
     Ok(reply::see_other(&format!("{LOGBOOK}?done=deleted")))
 }

@@ -24,7 +24,7 @@ use askama::Template;
 use http::StatusCode;
 use std::ops::ControlFlow;
 
-const LINES_MAX: i64 = 50;
+pub(super) const LINES_MAX: i64 = 50;
 const DONE: [(&str, &str); 6] = [
     ("logged", "me.done_logged"),
     ("corrected", "me.done_corrected"),
@@ -53,18 +53,20 @@ struct Page {
 }
 
 /// A line of the list.
-struct Row {
-    when: String,
-    what: String,
-    about: String,
-    note: String,
+pub(super) struct Row {
+    pub when: String,
+    pub what: String,
+    pub about: String,
+    pub note: String,
     /// Why the signer said no.
-    denial: String,
-    badge: Option<Badge>,
-    path: String,
+    pub denial: String,
+    pub badge: Option<Badge>,
+    /// The page of the entry; empty in the logbook of another person.
+    pub path: String,
 }
 
 /// What the list is narrowed to.
+#[derive(Default)]
 struct Sought {
     text: String,
     /// A word of [`KINDS`], or empty.
@@ -118,6 +120,22 @@ struct Lines<'a> {
     site: &'a Site,
     lapsed: Vec<&'static str>,
     now: i64,
+}
+
+/// The latest lines of the logbook of a child, after `skip` others, one more than a page has; they lead nowhere.
+pub(super) fn list_of_child(
+    site: &Site,
+    call: &Call,
+    tx: &Read,
+    child_id: i64,
+    skip: i64,
+) -> Result<Vec<Row>, Failure> {
+    let zone = site.time_zone()?;
+    let lapsed = standing::lapsed(tx, child_id, site.now())?;
+    let lines = Lines { zone: &zone, language: call.language(), site, lapsed, now: site.now() };
+    let mut rows = lines.list(tx, child_id, &Sought::default(), (0, i64::MAX), skip)?;
+    rows.iter_mut().for_each(|row| row.path.clear());
+    Ok(rows)
 }
 
 /// `GET /me/logbook`

@@ -58,6 +58,6 @@ pub(crate) fn upload(site: &Site, call: &Call, member: &Member) -> Answer {
 
 /// `POST /me/account/photo/remove`
 pub(crate) fn remove(site: &Site, call: &Call, member: &Member) -> Answer {
-    _ = app::change(site, member, call.language(), |cx| photos::remove(cx, &cx.own()?))?;
-    Ok(reply::see_other(&format!("{}?done=no-photo", account::PATH)))
+    let removed = app::change(site, member, call.language(), |cx| photos::remove(cx, &cx.own()?))?;
+    Ok(account::done_if(removed, "no-photo"))
 }

@@ -227,3 +227,50 @@ fn the_requested_signer_denies_and_the_desk_withdraws() {
     assert_eq!(gone.header("location"), Some(format!("/desk/members/{}?done=deleted#logbook", jane.id).as_str()));
     assert_eq!(clerk.get(&path).status, 404);
 }
+
+#[test]
+fn one_session_of_several_students_is_recorded_at_the_desk_with_one_proof_for_all_or_none() {
+    let site = demo();
+    let ines = site.signer("ines", &[("Instructor", "4")]);
+    let students: Vec<Caller> = ["jane", "mark", "kim", "lena", "paul"].map(|name| site.member(name)).into();
+    for one in &students[..4] {
+        site.brief(one, "Flyer");
+    }
+    let clerk = Clerk::at(&site, &site.desk());
+    assert!(clerk.get("/desk/sign-offs").page().contains("href=\"/desk/record-several\""));
+    let path = "/desk/record-several";
+    let date = super::till::field(&clerk.get(path).page(), "date");
+    let numbers = students.iter().map(|one| one.id.to_string()).collect::<Vec<_>>().join("\n");
+    let fields = [("students", &*numbers), ("skill", "10101"), ("date", &*date), ("comment", "steady")];
+    for (name, value, said) in [
+        ("students", "99999", "Nobody has the member number 99999"),
+        ("skill", "", "Choose what the students showed"),
+        ("date", "2999-01-01", "Choose a day"),
+    ] {
+        let sent = fields.map(|(field, sent)| (field, if field == name { value } else { sent }));
+        let refused = clerk.post(path, &sent);
+        assert!(refused.status == 422 && refused.page().contains(said), "{said}: {refused}");
+    }
+    let asked = clerk.post(path, &fields);
+    let page = asked.page();
+    assert!(
+        asked.status == 200 && page.contains("id=\"proof-password\"") && page.contains("<bdi>paul</bdi>"),
+        "{page}"
+    );
+    let prove = |secret: &str| clerk.post(path, &[&fields[..], &[("username", "ines"), ("password", secret)]].concat());
+    let recorded = || {
+        students
+            .iter()
+            .map(|one| states(&site, one).iter().filter(|(skill, _)| skill == "10101").count())
+            .sum::<usize>()
+    };
+    let wrong = prove("wrong");
+    assert!(wrong.status == 422 && wrong.page().contains("Wrong username or password"), "{wrong}");
+    let refused = prove(PASSWORD);
+    assert!(refused.status == 422 && refused.page().contains("paul"), "one of them has no brief: {refused}");
+    assert_eq!(recorded(), 0, "all or none");
+    site.brief(&students[4], "Flyer");
+    assert_eq!(prove(PASSWORD).header("location"), Some("/desk/sign-offs?done=recorded"));
+    assert_eq!((recorded(), audited(&site, "entry.signed", &ines)), (5, 5));
+    assert!(clerk.get("/desk/sign-offs?done=recorded").page().contains("Recorded and signed."));
+}

@@ -19,22 +19,26 @@ fn a_member_who_is_booked_today_is_booked_again_only_when_the_clerk_says_so() {
         assert!(refused.status == 422 && refused.page().contains("booked on that day already"), "{place}: {refused}");
         let page = refused.page();
         assert!(page.contains(&format!("action=\"/desk/bookings/{standing}/check-in\"")), "{place}: {page}");
-        assert!(page.contains("name=\"another\" value=\"yes\"") && page.contains("Another flight"), "{place}: {page}");
+        assert!(
+            page.contains(&format!("name=\"beside\" value=\"{standing}\"")) && page.contains("Another flight"),
+            "{place}: {page}"
+        );
     }
     assert_eq!(bookings(&site), 1);
     let card = clerk.get(&format!("/desk?book={}", jane.id)).page();
-    assert!(card.contains("Booked on this day already") && card.contains("name=\"another\""), "{card}");
+    assert!(card.contains("Booked on this day already") && card.contains("name=\"beside\""), "{card}");
     let other_day = clerk.get(&format!("/desk?day=2026-12-24&book={}", jane.id)).page();
-    assert!(!other_day.contains("name=\"another\""), "{other_day}");
-    let form = [
-        ("member", &*number),
-        ("usual", "10"),
-        ("clock", "23:30"),
-        ("number", "8"),
-        ("here", "yes"),
-        ("another", "yes"),
-    ];
-    assert_eq!(clerk.post("/desk/bookings", &form).status, 303);
+    assert!(!other_day.contains("name=\"beside\""), "{other_day}");
+    let form = [("member", &*number), ("usual", "10"), ("clock", "23:30"), ("number", "8"), ("here", "yes")];
+    let shown = standing.to_string();
+    for (beside, status) in [("999", 422), (&*shown, 303)] {
+        let reply = clerk.post("/desk/bookings", &[&form[..], &[("beside", beside)]].concat());
+        assert_eq!(reply.status, status, "of a booking that the page did not show the clerk does not know: {reply}");
+    }
+    assert_eq!(bookings(&site), 2);
+    let far = [("member", &*number), ("usual", "10"), ("day", "2099-01-01"), ("clock", "12:00"), ("number", "9")];
+    let refused = clerk.post("/desk/bookings", &far);
+    assert!(refused.status == 422 && refused.page().contains("more than two years ahead"), "{refused}");
     assert_eq!(bookings(&site), 2);
 }
 

@@ -52,6 +52,8 @@ fn an_e_mail_address_is_taken_over_by_password_and_code() {
     let browser = own_pages(&site, &jane);
     let send =
         |email: &str, password: &str| browser.post("/me/account/email", &[("email", email), ("password", password)]);
+    let code = browser.post("/me/account/email/code", &[("email", "new@example.org"), ("code", "123456")]);
+    assert!(code.status == 422 && !code.page().contains("on its way"), "no code was asked for: {code}");
     for (email, password, said) in
         [("jane", PASSWORD, "role=\"alert\""), ("new@example.org", "wrong", "This is not your current password")]
     {

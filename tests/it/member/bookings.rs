@@ -2,9 +2,10 @@
 
 use super::own_pages;
 use crate::desk::till::field;
-use crate::desk::{book, demo};
+use crate::desk::{Clerk, book, demo};
 use crate::harness::Site;
 use serde_json::json;
+use std::time::Duration;
 
 const DAY: i64 = 86_400;
 
@@ -48,7 +49,7 @@ fn the_hall_sets_the_hours() {
 }
 
 #[test]
-fn the_calendar_file_of_a_booking_keeps_its_uid_when_it_is_cancelled() {
+fn the_calendar_file_of_a_booking_keeps_its_uid_when_it_is_moved_or_cancelled() {
     let site = demo();
     let jane = site.flyer("jane");
     let booking = book(&site, &jane, 3 * DAY);
@@ -61,10 +62,25 @@ fn the_calendar_file_of_a_booking_keeps_its_uid_when_it_is_cancelled() {
     let first = file();
     let uid = first.lines().find(|line| line.starts_with("UID:")).expect(&first).to_owned();
     assert!(first.contains("STATUS:CONFIRMED") && first.contains("SUMMARY:Flight: 12 min"), "{first}");
+    let sequence = |file: &str| -> i64 {
+        let line = file.lines().find_map(|line| line.strip_prefix("SEQUENCE:")).expect(file);
+        line.trim().parse().expect("a number")
+    };
+    site.advance(Duration::from_secs(1));
+    let clerk = Clerk::at(&site, &site.desk());
+    let page = clerk.get(&format!("/desk/bookings/{booking}")).page();
+    let (day, seen) = (field(&page, "day"), field(&page, "seen"));
+    let moved = [("day", &*day), ("clock", "20:15"), ("minutes", "15"), ("seen", &seen)];
+    assert_eq!(clerk.post(&format!("/desk/bookings/{booking}/move"), &moved).status, 303);
+    let second = file();
+    assert!(second.contains(&uid) && second.contains("SUMMARY:Flight: 15 min"), "{second}");
+    assert!(sequence(&second) > sequence(&first), "a calendar takes the later one: {first} {second}");
+    site.advance(Duration::from_secs(1));
     let seen = field(&browser.get("/me/bookings").page(), "seen");
     browser.post(&format!("/me/bookings/{booking}/cancel"), &[("seen", &seen)]);
-    let second = file();
-    assert!(second.contains(&uid) && second.contains("STATUS:CANCELLED"), "{second}");
+    let third = file();
+    assert!(third.contains(&uid) && third.contains("STATUS:CANCELLED"), "{third}");
+    assert!(sequence(&third) > sequence(&second), "{second} {third}");
 }
 
 #[test]

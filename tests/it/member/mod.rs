@@ -2,7 +2,9 @@
 
 mod account;
 mod bookings;
+mod children;
 mod home;
+mod leaving;
 mod logbook;
 mod network;
 mod offline;

@@ -59,6 +59,15 @@ fn kept_flight_time_counts_once_however_often_and_late_it_is_sent() {
     site.advance(Duration::from_secs(100 * 86_400));
     let later = own_pages(&site, &site.again(&jane));
     assert_eq!((send(&later, jane.id, "4503599627370495", "12", &day), entries(&jane)), (204, 1), "months later");
+    let entry: i64 = site
+        .change(|tx| Ok(tx.get("SELECT entry_id FROM entries WHERE author_id = ?1 AND form_number > 0", [jane.id])?));
+    let path = format!("/me/logbook/time/{entry}");
+    let seen = crate::desk::till::field(&later.get(&path).page(), "seen");
+    assert_eq!(later.post(&format!("{path}/delete"), &[("seen", &seen)]).status, 303);
+    site.advance(Duration::from_secs(2 * 86_400));
+    tunneldesk::jobs::purge_all_expired(site.inside()).unwrap();
+    let later = own_pages(&site, &site.again(&jane));
+    assert_eq!((send(&later, jane.id, "4503599627370495", "12", &day), entries(&jane)), (204, 0), "deleted since");
 }
 
 #[test]

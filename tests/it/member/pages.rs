@@ -25,6 +25,17 @@ fn every_own_page_is_accessible_and_small() {
     let denied = json!({ "comment_denial": format!("late stops {HOSTILE}") });
     ines.post(&format!("/account/logbook/entries/{entry}/deny"), denied).ok();
     let entry: &'static str = format!("/me/logbook/entries/{entry}").leak();
+    let child = site.member("ada");
+    site.change(|tx| {
+        tx.run(
+            "UPDATE members SET real_name = 'Ada Kind', dob = ?2 WHERE member_id = ?1",
+            (child.id, tx.now() / 86_400 * 86_400 - 4_000 * 86_400),
+        )?;
+        let sql = "INSERT INTO guardianships (child_id, guardian_id, relation, made_at) VALUES (?1, ?2, 'parent', ?3)";
+        Ok(tx.run(sql, (child.id, jane.id, tx.now()))?)
+    });
+    book(&site, &child, 90_000);
+    let child: &'static str = format!("/me/children/{}", child.id).leak();
     let browser = Browser::open();
     browser.resize(1280, 800, false);
     browser.go(&format!("{}/me/sign-in", site.origin()));
@@ -55,6 +66,8 @@ fn every_own_page_is_accessible_and_small() {
         page("own-security", "/me/account/security", "Set up an authenticator app"),
         page("own-prove", "/me/account/prove", "Confirm that it is you"),
         page("own-questions", "/me/account/questions", "Answer a question"),
+        page("own-leaving", "/me/leaving", "A week to change your mind"),
+        page("own-child", child, "Ada Kind"),
         page("own-refusal", "/me/nothing", "Something went wrong"),
     ] {
         pages::look(&site, &browser, &shown);

@@ -135,6 +135,19 @@ fn one_session_is_recorded_for_several_students_with_one_proof_for_all_or_none()
     }
     let other = send(&kim.id.to_string(), "10101", PASSWORD);
     assert!(other.status == 409 && other.page().contains("sent before with other values"), "{other}");
+    // The numbers of forms are each member's own: a number that somebody else's form had is not taken.
+    let otto = own_pages(&site, &site.signer("otto", &[("Instructor", "4")]));
+    let third = site.member("lena");
+    site.brief(&third, "Flyer");
+    let lena = third.id.to_string();
+    let fields = [("students", &*lena), ("skill", "10101"), ("date", &*date), ("number", &*number)];
+    let own = otto.post("/me/signing/record", &[&fields[..], &[("password", PASSWORD)]].concat());
+    assert_eq!(own.header("location"), Some("/me/signing?done=recorded"), "{own}");
+    for day in ["2999-01-01", "1900-01-01"] {
+        let fields = [("students", &*lena), ("skill", "10102"), ("date", day), ("number", "5")];
+        let refused = otto.post("/me/signing/record", &fields);
+        assert!(refused.status == 422 && refused.page().contains("Choose a day of the calendar"), "{day}: {refused}");
+    }
     let stranger = own_pages(&site, &kim);
     assert!(stranger.get("/me/signing/record").page().contains("nothing here that you may sign"));
     let fields = [("students", "1"), ("skill", "10101"), ("date", &*date), ("password", PASSWORD)];

@@ -24,7 +24,8 @@ use http::StatusCode;
 const PART: &str = "/desk/sign-offs";
 /// Rows on one page.
 const ROWS_MAX: i64 = 100;
-const DONE: [(&str, &str); 7] = [
+const DONE: [(&str, &str); 8] = [
+    ("recorded", "card.done_recorded"),
     ("several", "card.done_several"),
     ("withdrawn", "card.done_withdrawn"),
     ("deleted", "card.done_deleted"),

@@ -44,8 +44,8 @@ pub(crate) struct BookingInput {
     pub(crate) clock: String,
     /// Idempotency number of the form.
     pub(crate) number: i64,
-    /// Whether the clerk knows of the member's booking on that day.
-    pub(crate) is_another: bool,
+    /// The member's booking on that day that the page showed.
+    pub(crate) beside: Option<i64>,
     /// The begin of a quarter of an hour of which the clerk knows that it is full.
     pub(crate) full_quarter: Option<i64>,
     pub(crate) problem: Option<&'static str>,
@@ -108,7 +108,7 @@ pub(super) fn build(
         day: if is_today { String::new() } else { zone.date(day.from) },
         clock: zone.clock(now + STEP_SECONDS - now.rem_euclid(STEP_SECONDS)),
         number: new_form_number(),
-        is_another: false,
+        beside: None,
         full_quarter: None,
         problem: None,
     };

@@ -40,8 +40,8 @@ pub(crate) fn add(site: &Site, call: &Call, member: &Member) -> Answer {
     page(site, call, member, Some(Problem { part: PART, text, typed: name }))
 }
 
-/// `POST /me/account/security/passkeys/remove`: removes a passkey and ends the member's other sessions. One that is gone is
-/// removed.
+/// `POST /me/account/security/passkeys/remove`: removes a passkey and ends the member's other sessions. One that is
+/// gone was removed before, and nothing is said to be done.
 pub(crate) fn remove(site: &Site, call: &Call, member: &Member) -> Answer {
     let passkey_id = read_form(call, |form| form.required("passkey", fields::id))?;
     if let Some(asks) = prove::demand(site, member, PATH) {
@@ -51,7 +51,8 @@ pub(crate) fn remove(site: &Site, call: &Call, member: &Member) -> Answer {
     let removed =
         app::change(site, member, call.mail_language(), |cx| ceremony::remove(site, call, cx.tx, owner, passkey_id));
     match removed {
-        Ok(_) => Ok(reply::see_other(&format!("{PATH}?done=removed"))),
+        Ok(true) => Ok(reply::see_other(&format!("{PATH}?done=removed"))),
+        Ok(false) => Ok(reply::see_other(PATH)),
         Err(failure) => refused_form(failure, call, |text| refuse(site, call, member, PART, text)),
     }
 }

@@ -3,7 +3,7 @@
 use super::super::frame::Shell;
 use super::super::{account, show};
 use super::prove;
-use crate::app::{self, credentials};
+use crate::app::{self, Outcome, credentials};
 use crate::auth::Member;
 use crate::domain::questions;
 use crate::http::Answer;
@@ -75,12 +75,14 @@ pub(crate) fn set(site: &Site, call: &Call, member: &Member) -> Answer {
     }
 }
 
-/// `POST /me/account/questions/remove`: a question whose answer is gone is removed.
+/// `POST /me/account/questions/remove`
 pub(crate) fn remove(site: &Site, call: &Call, member: &Member) -> Answer {
     let question = read_form(call, |form| form.required("question", fields::whole_in(questions::NUMBERS)))?;
     if let Some(asks) = prove::demand(site, member, PATH) {
         return Ok(asks);
     }
-    app::change(site, member, call.language(), |cx| credentials::remove_answer(cx, &cx.own()?, question))?;
-    Ok(reply::see_other(&format!("{PATH}?done=removed")))
+    match app::change(site, member, call.language(), |cx| credentials::remove_answer(cx, &cx.own()?, question))? {
+        Outcome::Done => Ok(reply::see_other(&format!("{PATH}?done=removed"))),
+        Outcome::Unchanged => Ok(reply::see_other(PATH)),
+    }
 }

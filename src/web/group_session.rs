@@ -1,0 +1,81 @@
+//! The fields by which an instructor records one session for several students, on the own pages and at the desk.
+
+use super::Form;
+use crate::app::logbook::COMMENT_CHARS_MAX;
+use crate::app::logbook::groups::{STUDENTS_MAX, Session};
+use crate::app::logbook::rules::Recordable;
+use crate::domain::catalogue::names;
+use crate::domain::local_time::TimeZone;
+use crate::http::failure::Failure;
+use crate::http::fields;
+use crate::i18n::language::{Language, Text};
+
+const NUMBERS_CHARS_MAX: usize = 300;
+const SKILL_CHARS_MAX: usize = 20;
+/// The first moment that is read as a date (1973).
+const FIRST_MOMENT: i64 = 100_000_000;
+
+/// The skills of a level, to choose from.
+pub(super) struct Group {
+    pub(super) name: String,
+    /// Number and name.
+    pub(super) skills: Vec<(&'static str, &'static str)>,
+}
+
+/// The moment of a day that was typed, as [`TimeZone::entry_moment`]; `None` for days that no entry has: those to come, and those
+/// before there were tunnels.
+pub(super) fn entry_moment(zone: &TimeZone, now: i64, date: &str) -> Option<i64> {
+    zone.entry_moment(now, date).filter(|moment| (FIRST_MOMENT..=now).contains(moment))
+}
+
+/// What may be recorded, by level. `safety`: the name of briefs and trainings.
+pub(super) fn groups(recordable: &[Recordable], language: Language, safety: &str) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for one in recordable {
+        let name = one.level.map_or(safety, |level| names::say(language, &level.name));
+        let skill = (one.skill, names::say(language, one.name));
+        match groups.last_mut() {
+            Some(last) if last.name == name => last.skills.push(skill),
+            _ => groups.push(Group { name: name.to_owned(), skills: vec![skill] }),
+        }
+    }
+    groups
+}
+
+/// The name of a skill among these groups; empty where none has it.
+pub(super) fn name_of(groups: &[Group], skill: &str) -> String {
+    let mut all = groups.iter().flat_map(|group| &group.skills);
+    all.find(|(one, _)| *one == skill).map_or_else(String::new, |(_, name)| (*name).to_owned())
+}
+
+/// Reads the fields; 422 with every mistake once the form is finished.
+pub(super) fn read(form: &mut Form, zone: &TimeZone, now: i64, known: &[Recordable]) -> Session {
+    let numbers = form.required("students", fields::lines(NUMBERS_CHARS_MAX));
+    let mut students: Vec<i64> = Vec::new();
+    for number in numbers.split(|c: char| c.is_whitespace() || c == ',' || c == ';').filter(|text| !text.is_empty()) {
+        match number.parse::<i64>() {
+            Ok(number) if number > 0 => students.extend((!students.contains(&number)).then_some(number)),
+            _ => form.0.refuse("students", Text::new("me.no_number").with("typed", number)),
+        }
+    }
+    if students.len() > STUDENTS_MAX {
+        form.0.refuse("students", Text::new("me.students_max").with("max", STUDENTS_MAX as i64));
+    }
+    let skill = form.line("skill", SKILL_CHARS_MAX);
+    let skill = known.iter().find(|one| one.skill == skill).map(|one| one.skill);
+    if skill.is_none() {
+        form.0.refuse("skill", Text::new("me.skill_choose"));
+    }
+    let date = form.line("date", 20);
+    let moment = entry_moment(zone, now, &date);
+    if moment.is_none() {
+        form.0.refuse("date", Text::new("me.date_wrong"));
+    }
+    let comment = form.lines("comment", COMMENT_CHARS_MAX);
+    Session { students, skill: skill.unwrap_or_default(), date, moment: moment.unwrap_or(now), comment }
+}
+
+/// The refusal of a session because of one student, in words.
+pub(super) fn refusal(name: &str, why: String) -> Failure {
+    Failure::field("students", Text::new("me.record_not").with("name", name).with("why", why))
+}
