@@ -14,6 +14,11 @@ pub(crate) fn is_copied(counter_before: i64, counter_shown: i64) -> bool {
 /// The name of a passkey that the member did not name, from the browser and the device that registered it:
 /// `Safari, iPhone`; `Passkey` where the user agent tells neither.
 pub(crate) fn name_from(user_agent: &str) -> String {
+    called(user_agent).unwrap_or_else(|| "Passkey".to_owned())
+}
+
+/// What people call a browser and its device; `None` where the user agent tells neither.
+pub(crate) fn called(user_agent: &str) -> Option<String> {
     let first = |known: &[(&str, &'static str)]| {
         known.iter().find(|(word, _)| user_agent.contains(word)).map(|(_, name)| *name)
     };
@@ -37,9 +42,8 @@ pub(crate) fn name_from(user_agent: &str) -> String {
         ("Safari/", "Safari"),
     ]);
     match (browser, device) {
-        (Some(browser), Some(device)) => format!("{browser}, {device}"),
-        (Some(one), None) | (None, Some(one)) => one.to_owned(),
-        (None, None) => "Passkey".to_owned(),
+        (Some(browser), Some(device)) => Some(format!("{browser}, {device}")),
+        (one, other) => one.or(other).map(str::to_owned),
     }
 }
 

@@ -12,7 +12,7 @@ STUDENTS = 5
 
 
 def sign_in(phone, username):
-    phone.go("/me/sign-in")
+    sign_out(phone)
     phone.wait("return document.getElementById('username')")
     phone.run("const form = document.forms[0]; form.username.value = arguments[0]; form.password.value = arguments[1]; form.requestSubmit()", username, PASSWORD)
     phone.wait("return location.pathname === '/me'")
@@ -21,7 +21,7 @@ def sign_in(phone, username):
 def sign_out(phone):
     phone.go("/me")
     phone.run("document.querySelector('form[action=\"/me/sign-out\"]')?.requestSubmit()")
-    phone.wait("return location.pathname === '/me/sign-in'")
+    phone.wait("return location.pathname === '/me/sign-in' && document.readyState === 'complete'")
 
 
 def to_first_pin(phone, hall):
@@ -82,7 +82,6 @@ def asks(phone, hall):
     phone.says("")
     phone.at("/me/logbook", "asked")
     assert hall.change("SELECT count(*) FROM entries WHERE member_id = ? AND status = 'pending'", member)[0][0] >= 1
-    sign_out(phone)
 
 
 def signs_five(phone, hall):
@@ -116,7 +115,6 @@ def signs_five(phone, hall):
     after = hall.change("SELECT count(*) FROM entries WHERE instructor_id = ? AND status = 'open'", signer_id)[0][0]
     assert after - before == STUDENTS, after - before
     phone.keep("signed")
-    sign_out(phone)
 
 
 def certificate(phone, hall):
@@ -138,7 +136,6 @@ def certificate(phone, hall):
     phone.clicks += 1
     phone.by_hand += 1.0
     assert kind == "200 application/pdf", kind
-    sign_out(phone)
 
 
 WALKS = [

@@ -6,7 +6,7 @@ use crate::app::{self, Outcome, credentials, own_profile};
 use crate::auth::Member;
 use crate::auth::sign_in;
 use crate::documents::qr;
-use crate::domain::{password, when};
+use crate::domain::{passkey, password, when};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -89,6 +89,12 @@ pub(crate) fn show_page(site: &Site, call: &Call, member: &Member) -> Answer {
     page(site, call, member, None, None)
 }
 
+/// What people call a browser; an app goes by the name that it gives itself.
+fn device_name(user_agent: String) -> Option<String> {
+    let called = if user_agent.starts_with("Mozilla/") { passkey::called(&user_agent) } else { None };
+    called.or(Some(user_agent)).filter(|name| !name.is_empty())
+}
+
 fn page(site: &Site, call: &Call, member: &Member, pin: Option<Pin>, problem: Option<String>) -> Answer {
     let shell = Shell::after_action(site, call, member, PATH, &DONE)?;
     let (zone, language, now) = (site.time_zone()?, call.language(), site.now());
@@ -101,7 +107,7 @@ fn page(site: &Site, call: &Call, member: &Member, pin: Option<Pin>, problem: Op
         session_id: one.session_id(),
         is_this: one.token_hash == *member.session(),
         seen: language.say(&Text::new("me.device_seen").with("when", when::moment(language, &zone, one.seen_at))),
-        name: if one.user_agent.is_empty() { shell.say("me.device_unknown") } else { one.user_agent },
+        name: device_name(one.user_agent).unwrap_or_else(|| shell.say("me.device_unknown")),
     };
     let devices = listed.into_iter().map(device).collect();
     let status = form_status(problem.is_some());

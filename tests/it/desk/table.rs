@@ -20,6 +20,7 @@ pub fn path(path: &str) -> String {
         "{payment_id}",
         "{closing_id}",
         "{invitation_id}",
+        "{child_id}",
     ];
     let path = path.replace("{file}", "desk.css").replace("{skill}", "10101");
     numbers.iter().fold(path, |path, place| path.replace(place, "1"))

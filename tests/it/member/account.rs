@@ -112,7 +112,7 @@ fn a_language_that_was_chosen_outlasts_a_sign_in() {
     let language =
         || -> String { site.change(|tx| Ok(tx.get("SELECT language FROM members WHERE member_id = ?1", [jane.id])?)) };
     let choose = |tag: &str| browser.post("/me/account/language", &[("language", tag)]);
-    assert_eq!(choose("xx").status, 404);
+    assert_eq!(choose("xx").status, 422);
     assert_eq!(choose("it").header("location"), Some("/me/account?done=language"));
     assert!(browser.get("/me/account").page().contains("<option value=\"it\" lang=\"it\" selected>Italiano"));
     let sign_in = || {

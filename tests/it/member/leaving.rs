@@ -167,7 +167,7 @@ fn a_ban_outlives_the_account_under_the_hash_of_its_address() {
             let claim = "UPDATE members SET email = ?2, email_confirmed_at = NULL WHERE member_id = ?1";
             Ok(tx.run(claim, (member.id, address))?)
         });
-        site.shell(&["member", "confirm-email", name]);
+        site.shell(&["member", "confirm", name]);
         let ban = "SELECT banned_until FROM members WHERE member_id = ?1 AND banned_at IS NOT NULL";
         site.change(|tx| Ok(tx.find::<i64>(ban, [member.id])?))
     };

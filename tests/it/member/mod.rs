@@ -13,6 +13,7 @@ mod reach;
 mod security;
 mod sign_in;
 mod signing;
+mod table;
 
 use crate::desk::Clerk;
 use crate::harness::{Caller, PASSWORD, Site};

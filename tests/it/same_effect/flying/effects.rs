@@ -160,8 +160,7 @@ pub(super) const EFFECTS: &[Effect<Stage>] = &[
             0
         },
         one: |s, _| {
-            let form =
-                [("member", "jane"), ("minutes", "20"), ("clock", "23:30"), ("number", "77"), ("another", "yes")];
+            let form = [("member", "jane"), ("minutes", "20"), ("clock", "23:30"), ("number", "77")];
             s.desk("bookings", &form)
         },
         other: |s, _| {
