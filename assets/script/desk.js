@@ -181,6 +181,8 @@ if (find && arrivals) {
         if (timeStamp - last > 50 || event.repeat) read = '';
         last = timeStamp;
         if (key.length === 1) {
+            // The key that leads to the search is no part of what is read.
+            if (!read && key === '/' && !target.closest?.('input, select, textarea')) return;
             if (!read) [into, before] = [target, target.value];
             read += key;
             timer = setTimeout(() => isReading() && take(), 150);
