@@ -65,7 +65,7 @@ pub(super) const CLOCK_SUSPECT: &str = "factor.clock_suspect";
 pub(crate) enum Proof {
     Right(SecondFactorPassed),
     Wrong,
-    /// The code was not read, because attempts are delayed for so many seconds.
+    /// The code was not read, because attempts are delayed for this number of seconds.
     Delayed(i64),
     /// The code may be the authenticator's, but cannot be checked: the key of the text that says why, and what to do.
     Unusable(&'static str),

@@ -35,7 +35,7 @@ pub(crate) struct OpenedSession {
 /// Whether an attempt is read.
 #[derive(Debug)]
 pub(crate) enum Attempt {
-    /// The attempt is delayed for so many seconds, whatever its proof.
+    /// The attempt is delayed for this number of seconds, whatever its proof.
     Delayed(i64),
     /// The attempt is read, for these accounts. None: the name is unknown, or its account is delayed without showing it.
     For(Vec<Account>),
@@ -91,7 +91,7 @@ pub(crate) enum PasswordProof {
     Right(Account),
     /// The password is wrong or the name unknown, or its account is delayed without showing it: nobody can tell these apart.
     Wrong,
-    /// The attempt was not read, because attempts are delayed for so many seconds.
+    /// The attempt was not read, because attempts are delayed for this number of seconds.
     Delayed(i64),
 }
 

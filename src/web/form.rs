@@ -44,7 +44,7 @@ impl Form {
         self.0.finish().map(drop)
     }
 
-    /// One line of at most so many characters; empty where the field is missing or blank.
+    /// One line of at most `chars_max` characters; empty where the field is missing or blank.
     pub(crate) fn line(&mut self, name: &str, chars_max: usize) -> String {
         self.optional(name, fields::line(chars_max)).unwrap_or_default()
     }

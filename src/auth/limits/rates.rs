@@ -57,7 +57,7 @@ impl Bucket {
 }
 
 impl RateLimiter {
-    /// Counts each request as so many, so that a test sees the end of a great limit.
+    /// Counts each request as `cost` requests, so that a test reaches the end of a high limit.
     #[cfg(debug_assertions)]
     pub fn costing(cost: i64) -> RateLimiter {
         RateLimiter { cost, ..RateLimiter::default() }
@@ -73,7 +73,7 @@ impl RateLimiter {
         Some((bucket.left as i64, (missing / bucket.limit.per_second()).ceil() as u64))
     }
 
-    /// Counts a request that costs as much as so many; 429 with the seconds until it is allowed.
+    /// Counts a call that costs as much as `requests` calls; 429 with the seconds until it is allowed.
     pub(super) fn take(&self, caller: Key, limit: Size, requests: i64) -> Result<(), Failure> {
         self.take_at(caller, limit, requests, Instant::now())
     }

@@ -53,7 +53,7 @@ fn line(tx: &Read, view: &ViewContext, member_id: i64, event: Event, lapsed: &[&
             Line { when: view.moment(event.at), what: view.say(key), ..of_booking(view, row) }
         }),
         What::Payment => payments::find_listed(tx, event.id)?.map(|row| of_payment(view, row)),
-        What::Action => of_deed(tx, view, event)?,
+        What::Action => of_action(tx, view, event)?,
     };
     // The row exists: the event was read from it in the same snapshot.
     let line = found.ok_or_else(Failure::broken)?;
@@ -82,7 +82,7 @@ fn of_move(tx: &Read, view: &ViewContext, event: Event) -> Result<Option<Line>, 
     }))
 }
 
-fn of_deed(tx: &Read, view: &ViewContext, event: Event) -> Result<Option<Line>, Failure> {
+fn of_action(tx: &Read, view: &ViewContext, event: Event) -> Result<Option<Line>, Failure> {
     let Some((action, actor)) = timeline::find_action(tx, event.id)? else { return Ok(None) };
     let by = actor.strip_prefix("member:").and_then(|id| id.parse().ok());
     let name = by.map(|member_id| name_of(tx, member_id)).transpose()?.flatten();
