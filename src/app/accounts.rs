@@ -3,6 +3,7 @@
 use super::{Change, Outcome, RankedActor, change};
 use crate::auth::limits::proofs::{self, ClearedLimits};
 use crate::domain::audit::{Actor, Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -19,7 +20,7 @@ use crate::store::tables::{
 ///
 /// The booking PIN stays until the ban is lifted and opens nothing meanwhile: a partner learns by the right PIN that the
 /// member is banned, and not that the PIN is wrong.
-pub(crate) fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn ban(cx: &Change, member_id: MemberId) -> Result<Outcome, Failure> {
     if cx.served(member_id)?.banned {
         return Ok(Outcome::Unchanged);
     }
@@ -32,7 +33,7 @@ pub(crate) fn ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
 
 /// Lifts the ban of an account and removes its booking PIN; the owner signs in again. Audited. 403 unless the actor is an
 /// admin.
-pub(crate) fn lift_ban(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn lift_ban(cx: &Change, member_id: MemberId) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     if !cx.served(member_id)?.banned {
         return Ok(Outcome::Unchanged);
@@ -52,7 +53,7 @@ pub(crate) struct Ban {
 
 /// Bans an account as [`ban`] does, with a reason and an end. 422 where the account is banned already for another reason or
 /// until another day: somebody else was first, and an admin lifts that ban.
-pub(crate) fn ban_with(cx: &Change, member_id: i64, terms: &Ban) -> Result<Outcome, Failure> {
+pub(crate) fn ban_with(cx: &Change, member_id: MemberId, terms: &Ban) -> Result<Outcome, Failure> {
     if terms.until.is_some_and(|until| until < cx.now()) {
         return Err(Failure::field("until", Text::new("card.ban_past")));
     }
@@ -87,7 +88,7 @@ pub(crate) fn lift_ended_bans(site: &Site) -> Result<usize, Failure> {
 /// every passcode, and every link that was mailed to confirm an address or to undo a change are invalidated too: the desk
 /// may know those of a member, but must not know those of a colleague. Invitations and pairing codes that the account
 /// issued are deleted.
-pub(crate) fn set_role(cx: &Change, member_id: i64, role: Role) -> Result<(), Failure> {
+pub(crate) fn set_role(cx: &Change, member_id: MemberId, role: Role) -> Result<(), Failure> {
     cx.check_admin()?;
     cx.served(member_id)?;
     sessions::end_credentials(cx.tx, member_id, None)?;
@@ -100,7 +101,7 @@ pub(crate) fn set_role(cx: &Change, member_id: i64, role: Role) -> Result<(), Fa
 
 /// Marks the e-mail address of an account as confirmed. Audited. 404 where the account has no address, 409 where
 /// another member has confirmed the same address, 403 where the actor may not change how the account is opened.
-pub(crate) fn confirm_email(cx: &Change, member_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn confirm_email(cx: &Change, member_id: MemberId) -> Result<Outcome, Failure> {
     let account = cx.served_with_access(member_id)?;
     if account.email.is_empty() {
         return Err(Failure::not_found());
@@ -114,7 +115,7 @@ pub(crate) fn confirm_email(cx: &Change, member_id: i64) -> Result<Outcome, Fail
 
 /// Clears every sign-in delay of an account, and unlocks its PIN and its passcodes. Audited, even where nothing was
 /// limited, because the failed attempts so far are forgotten.
-pub(crate) fn unlock(cx: &Change, member_id: i64) -> Result<ClearedLimits, Failure> {
+pub(crate) fn unlock(cx: &Change, member_id: MemberId) -> Result<ClearedLimits, Failure> {
     let account = cx.served(member_id)?;
     let lifted = proofs::clear_account_limits(cx.site, cx.tx, account.member_id)?;
     cx.record("member.unlocked", &Subject::Member(member_id), &Detail::none())?;
@@ -137,7 +138,7 @@ pub(crate) fn erase(cx: &Change, leaving: &Leaving) -> Result<(), Failure> {
 /// Deletes every code and link of an account that was mailed or printed and not used yet: passcodes, codes that claim the
 /// account, links that confirm an address or undo a change. The desk may read those of a member, and must not have read
 /// those of a colleague or a signer.
-pub(crate) fn delete_unused_codes(tx: &Write, member_id: i64) -> Result<(), Failure> {
+pub(crate) fn delete_unused_codes(tx: &Write, member_id: MemberId) -> Result<(), Failure> {
     account_claims::delete_of_member(tx, member_id)?;
     passcodes::delete_of_member(tx, member_id)?;
     email_tokens::delete_of_member(tx, member_id)?;
@@ -146,19 +147,19 @@ pub(crate) fn delete_unused_codes(tx: &Write, member_id: i64) -> Result<(), Fail
 }
 
 /// Deletes what an account issued for others and was not used yet: invitations, and codes that pair a kiosk.
-pub(super) fn delete_issued(cx: &Change, member_id: i64) -> Result<(), Failure> {
+pub(super) fn delete_issued(cx: &Change, member_id: MemberId) -> Result<(), Failure> {
     invitations::delete_of_inviter(cx.tx, member_id)?;
     kiosks::delete_pairings_of(cx.tx, member_id)?;
     Ok(())
 }
 
-fn done(cx: &Change, action: &'static str, member_id: i64) -> Result<Outcome, Failure> {
+fn done(cx: &Change, action: &'static str, member_id: MemberId) -> Result<Outcome, Failure> {
     cx.record(action, &Subject::Member(member_id), &Detail::none())?;
     Ok(Outcome::Done)
 }
 
 /// Adds an account with the password that its owner was given. Audited.
-pub(crate) fn add(cx: &Change, new: &NewMember, role: Role, confirmed: bool) -> Result<i64, Failure> {
+pub(crate) fn add(cx: &Change, new: &NewMember, role: Role, confirmed: bool) -> Result<MemberId, Failure> {
     let member_id = members::insert(cx.tx, &NewMember { role: role.name(), ..*new })?;
     if confirmed {
         members::confirm_email(cx.tx, member_id)?;

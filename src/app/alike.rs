@@ -1,5 +1,6 @@
 //! Members who may be the same person as somebody who signs up: by address, by name and day of birth, or by telephone number.
 
+use crate::domain::ids::MemberId;
 use crate::domain::member_query;
 use crate::http::failure::Failure;
 use crate::store::tables::account_claims::{self, Alike};
@@ -42,7 +43,7 @@ pub(crate) fn list(tx: &Read, told: Told) -> Result<Vec<Alike>, Failure> {
 }
 
 /// Tells the desk of a person who just signed up alone and may be a known member: it has a line in *To do*.
-pub(crate) fn tell_desk(tx: &Write, member_id: i64, told: Told) -> Result<(), Failure> {
+pub(crate) fn tell_desk(tx: &Write, member_id: MemberId, told: Told) -> Result<(), Failure> {
     for other in list(tx, told)? {
         let other_id = joins::survivor_of(tx, other.member_id)?;
         if other_id != member_id {

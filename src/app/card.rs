@@ -6,6 +6,7 @@ use crate::auth::limits::messages::Cause;
 use crate::auth::{confirmation, security_event};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::email;
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::tables::outbox::Channel;
@@ -38,7 +39,7 @@ pub(crate) enum Edited {
 
 /// Stores a note about a member for colleagues; an empty text deletes the note. Audited without its text. 403 where the
 /// actor may not serve the account; 422 where another note than `seen` is there.
-pub(crate) fn set_note(cx: &Change, member_id: i64, text: &str, seen: &Seen) -> Result<Outcome, Failure> {
+pub(crate) fn set_note(cx: &Change, member_id: MemberId, text: &str, seen: &Seen) -> Result<Outcome, Failure> {
     cx.served(member_id)?;
     let stored = members::find_staff_note(cx.tx, member_id)?;
     if stored == text {
@@ -55,7 +56,7 @@ pub(crate) fn set_note(cx: &Change, member_id: i64, text: &str, seen: &Seen) -> 
 /// change their own address. Audited by the names of the changed fields; the member is notified of a new number. 403
 /// where the actor may not serve the account, and for a new address or number where the actor may not change how it is
 /// opened.
-pub(crate) fn edit_person(cx: &Change, member_id: i64, person: &Person) -> Result<Edited, Failure> {
+pub(crate) fn edit_person(cx: &Change, member_id: MemberId, person: &Person) -> Result<Edited, Failure> {
     cx.served(member_id)?;
     let (tx, before) = (cx.tx, members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?);
     if person.real_name.is_empty() {

@@ -3,6 +3,7 @@
 use super::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::card;
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::tables::cards;
@@ -12,7 +13,7 @@ const CARDS_MAX: usize = 5;
 
 /// Links a card to a member. Audited without its number. 422 at `card` where the number is malformed, belongs to
 /// another member, or exceeds [`CARDS_MAX`]; 403 where the actor may not serve the account.
-pub(crate) fn tie(cx: &Change, member_id: i64, typed: &str) -> Result<Outcome, Failure> {
+pub(crate) fn tie(cx: &Change, member_id: MemberId, typed: &str) -> Result<Outcome, Failure> {
     let account = cx.served(member_id)?;
     let wrong = |key| Failure::field("card", Text::new(key));
     let number = card::parse(typed).ok_or_else(|| wrong("desk.card_wrong"))?;
@@ -31,7 +32,7 @@ pub(crate) fn tie(cx: &Change, member_id: i64, typed: &str) -> Result<Outcome, F
 
 /// Removes a card from a member: a lost card, or one that is given to another member. Audited. 403 where the actor may
 /// not serve the account.
-pub(crate) fn untie(cx: &Change, member_id: i64, number: &str) -> Result<Outcome, Failure> {
+pub(crate) fn untie(cx: &Change, member_id: MemberId, number: &str) -> Result<Outcome, Failure> {
     cx.served(member_id)?;
     if cards::delete(cx.tx, number, member_id)? == 0 {
         return Ok(Outcome::Unchanged);

@@ -6,10 +6,11 @@ use crate::documents::PersonName;
 use crate::documents::certificate;
 use crate::domain::catalogue::{Level, names};
 use crate::domain::certificate::{self as rule, CODE_BYTES, Signed};
+use crate::domain::ids::MemberId;
 use crate::domain::when;
 use crate::http::answer::{Hidden, Int};
 use crate::http::failure::Failure;
-use crate::http::field_types::{Id, Moment};
+use crate::http::field_types::Moment;
 use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
@@ -34,7 +35,7 @@ crate::answer! {
         screen_name: String = "Jane",
         /// Held since then.
         entry_date: Moment = 1780000000,
-        member_id: Id = 1204,
+        member_id: MemberId = 1204,
         /// Where the last skill was signed.
         tunnel_name: String = "Windwerk",
         /// By whom: the real name, as on the paper.
@@ -64,7 +65,7 @@ pub(crate) struct Paper {
 }
 
 /// The levels for which a member can have a certificate. 401 where the member no longer exists.
-pub(crate) fn read_earned(site: &Site, tx: &Read, member_id: i64) -> Result<Earned, Failure> {
+pub(crate) fn read_earned(site: &Site, tx: &Read, member_id: MemberId) -> Result<Earned, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
     let screen_name = &profile.screen_name;
     let signed = certificates::list_signed(tx, member_id)?;
@@ -77,7 +78,7 @@ pub(crate) fn read_earned(site: &Site, tx: &Read, member_id: i64) -> Result<Earn
     Ok(Earned { rows, holder: PersonName::new(holder, number) })
 }
 
-fn row(member_id: i64, screen_name: &str, level: &Level, held: &Holding, signed: &[Signed]) -> Certificate {
+fn row(member_id: MemberId, screen_name: &str, level: &Level, held: &Holding, signed: &[Signed]) -> Certificate {
     let last = rule::completing(level, signed);
     Certificate {
         r#type: format!("{} {}", held.cat_group, held.track).trim_end().to_owned(),
@@ -97,7 +98,7 @@ fn row(member_id: i64, screen_name: &str, level: &Level, held: &Holding, signed:
 /// The certificate of the first row that `is_wanted` accepts. 404 where no row fits.
 pub(crate) fn prepare(
     site: &Site,
-    member_id: i64,
+    member_id: MemberId,
     language: Language,
     is_wanted: impl Fn(&Certificate) -> bool,
 ) -> Result<Paper, Failure> {
@@ -138,15 +139,15 @@ impl Paper {
 
 /// Stores that a certificate was issued, and returns the URL of the page that verifies it. A certificate that was
 /// issued before changes nothing.
-pub(crate) fn publish(cx: &Change, member_id: i64, held: &Holding) -> Result<String, Failure> {
+pub(crate) fn publish(cx: &Change, member_id: MemberId, held: &Holding) -> Result<String, Failure> {
     let code = code(cx.site, member_id, held);
     certificates::insert(cx.tx, &code, member_id, held)?;
     Ok(verify_url(cx.site, &code))
 }
 
 /// The code of a certificate: always the same, and impossible to guess without the site's key.
-fn code(site: &Site, member_id: i64, held: &Holding) -> String {
-    let (member, since) = (member_id.to_be_bytes(), held.since.to_be_bytes());
+fn code(site: &Site, member_id: MemberId, held: &Holding) -> String {
+    let (member, since) = (member_id.0.to_be_bytes(), held.since.to_be_bytes());
     let parts = [&member[..], held.cat_group.as_bytes(), held.cat_id.as_bytes(), held.track.as_bytes(), &since];
     let hash = site.keys.hash(Purpose::Certificate, &parts);
     let (bytes, _) = hash.split_first_chunk::<CODE_BYTES>().expect("a hash is longer than a code");

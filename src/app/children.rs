@@ -4,6 +4,7 @@
 use super::person::AGE_SECONDS_MAX;
 use super::{Change, Outcome, family, flights, signup};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::waiver::Relation;
 use crate::http::failure::Failure;
 use crate::http::fields;
@@ -57,7 +58,7 @@ pub(crate) fn read_relation(value: &Value) -> Result<Relation, Text> {
 }
 
 /// Whether a member may bring children along: the site requires waivers, and the member is known to be an adult.
-pub(crate) fn may_have(site: &Site, tx: &Read, member_id: i64) -> Result<bool, Failure> {
+pub(crate) fn may_have(site: &Site, tx: &Read, member_id: MemberId) -> Result<bool, Failure> {
     if !site.config.waiver.required || flights::find_demand(site, tx)?.is_none() {
         return Ok(false);
     }
@@ -68,7 +69,7 @@ pub(crate) fn may_have(site: &Site, tx: &Read, member_id: i64) -> Result<bool, F
 }
 
 /// The actor's number, if the actor may bring children along; otherwise 404.
-fn guardian(cx: &Change) -> Result<i64, Failure> {
+fn guardian(cx: &Change) -> Result<MemberId, Failure> {
     let guardian_id = cx.member_id().ok_or_else(Failure::not_found)?;
     if may_have(cx.site, cx.tx, guardian_id)? { Ok(guardian_id) } else { Err(Failure::not_found()) }
 }
@@ -76,7 +77,7 @@ fn guardian(cx: &Change) -> Result<i64, Failure> {
 /// Signs a child up and lets the actor act for the child. The account has no password and no address, and becomes the
 /// child's own at the age that the settings name. A child whom the actor has already brought along is not created
 /// again. Audited. 422 names what is wrong. Returns the child's number.
-pub(crate) fn sign_up(cx: &Change, child: &Child) -> Result<i64, Failure> {
+pub(crate) fn sign_up(cx: &Change, child: &Child) -> Result<MemberId, Failure> {
     let guardian_id = guardian(cx)?;
     if !flights::is_minor(cx.site, cx.tx, child.dob)? {
         return Err(Failure::field("dob", Text::new("family.is_adult")));
@@ -98,7 +99,7 @@ pub(crate) fn sign_up(cx: &Change, child: &Child) -> Result<i64, Failure> {
 }
 
 /// The actor's child with the same name and day of birth. 409 where this form created another account.
-fn find_same(cx: &Change, guardian_id: i64, child: &Child) -> Result<Option<i64>, Failure> {
+fn find_same(cx: &Change, guardian_id: MemberId, child: &Child) -> Result<Option<MemberId>, Failure> {
     let wards = guardianships::list_of_guardian(cx.tx, guardian_id)?;
     let is_same = |ward: &&guardianships::Guardianship| {
         ward.born == Some(child.dob) && ward.child.to_lowercase() == child.real_name.to_lowercase()
@@ -111,7 +112,7 @@ fn find_same(cx: &Change, guardian_id: i64, child: &Child) -> Result<Option<i64>
 }
 
 /// Lets the actor act for a child whose PIN was typed in the actor's session. Audited. 422 names what is wrong.
-pub(crate) fn link(cx: &Change, child_id: i64, relation: Relation) -> Result<Outcome, Failure> {
+pub(crate) fn link(cx: &Change, child_id: MemberId, relation: Relation) -> Result<Outcome, Failure> {
     let guardian_id = guardian(cx)?;
     family::link(cx, child_id, guardian_id, relation, "")
 }

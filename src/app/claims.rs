@@ -5,6 +5,7 @@ use super::{Change, RankedActor, change, language_on_paper};
 use crate::auth::limits::messages::{self, Cause};
 use crate::auth::second_factor;
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
 use crate::http::call::Call;
@@ -45,7 +46,7 @@ pub(crate) fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
     Some(site.keys.hash(Purpose::AccountClaim, &[code.as_bytes()]))
 }
 
-fn insert(cx: &Change, member_id: i64, email: &str, seconds: i64) -> Result<(String, i64), Failure> {
+fn insert(cx: &Change, member_id: MemberId, email: &str, seconds: i64) -> Result<(String, i64), Failure> {
     let (code, ends_at) = (recovery_code::from_bytes(random()), cx.now() + seconds);
     let hash = hash(cx.site, &code).ok_or_else(Failure::broken)?;
     account_claims::insert(cx.tx, &hash, member_id, email, ends_at)?;
@@ -54,7 +55,13 @@ fn insert(cx: &Change, member_id: i64, email: &str, seconds: i64) -> Result<(Str
 
 /// Mails a code to a newly registered member. `cause` says who supplied the address. No mail is sent where a message
 /// quota is used up, or where another member has confirmed the address.
-pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language, cause: Cause) -> Result<(), Failure> {
+pub(crate) fn mail(
+    cx: &Change,
+    member_id: MemberId,
+    email: &str,
+    language: Language,
+    cause: Cause,
+) -> Result<(), Failure> {
     if members::find_by_confirmed_email(cx.tx, email)?.is_some()
         || !messages::take(cx.site, cx.tx, cause, member_id, Channel::Email, email)?.is_counted()
     {
@@ -75,7 +82,7 @@ pub(crate) fn mail(cx: &Change, member_id: i64, email: &str, language: Language,
 
 /// Creates a printed code; a code that was printed before becomes invalid. Audited. 403 where the actor may not
 /// change how the account is opened, or where the account has a credential and thus has its owner already.
-pub(crate) fn print(cx: &Change, member_id: i64) -> Result<PrintedCode, Failure> {
+pub(crate) fn print(cx: &Change, member_id: MemberId) -> Result<PrintedCode, Failure> {
     cx.check_staff()?;
     let account = cx.served_with_access(member_id)?;
     if account.banned || account.role != Role::Member {
@@ -92,7 +99,7 @@ pub(crate) fn print(cx: &Change, member_id: i64) -> Result<PrintedCode, Failure>
 
 /// A code that a kiosk shows to the guest who has just signed up there, to go on on the own telephone: once, within two minutes.
 /// Returns it with its end. `None` where the account was not made in this visit, or has its owner's credentials already.
-pub(crate) fn show_at_kiosk(cx: &Change, member_id: i64) -> Result<Option<(String, i64)>, Failure> {
+pub(crate) fn show_at_kiosk(cx: &Change, member_id: MemberId) -> Result<Option<(String, i64)>, Failure> {
     let made_at = members::find(cx.tx, member_id)?.map_or(0, |profile| profile.join_date);
     let is_new = cx.now() - made_at <= VISIT_SECONDS;
     if !is_new || !account_claims::is_unclaimed(cx.tx, member_id)? || second_factor::is_on(cx.tx, member_id)? {

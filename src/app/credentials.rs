@@ -8,6 +8,7 @@ use crate::auth::second_factor;
 use crate::auth::security_event::{self, Event};
 use crate::auth::sign_in;
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::keys::{hex, random};
@@ -186,7 +187,7 @@ fn notify(cx: &Change, subject: &SubjectAccount, event: Event) -> Result<(), Fai
 /// A token of a job that reads the partner reports.
 pub(crate) struct SyncToken {
     pub(crate) token: String,
-    pub(crate) member_id: i64,
+    pub(crate) member_id: MemberId,
     pub(crate) ends_at: i64,
 }
 
@@ -199,7 +200,7 @@ pub(crate) fn issue_sync_token(cx: &Change) -> Result<SyncToken, Failure> {
     Ok(SyncToken { token, member_id, ends_at: cx.now() + Role::Sync.session_lifetime().1.as_secs() as i64 })
 }
 
-fn sync_account(cx: &Change) -> Result<i64, Failure> {
+fn sync_account(cx: &Change) -> Result<MemberId, Failure> {
     if let Some(account) = members::list(cx.tx, Some(Role::Sync), 1, 0)?.first() {
         return Ok(account.member_id);
     }

@@ -3,6 +3,7 @@
 use super::{Change, accounts};
 use crate::auth::DeletionRequest;
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::keys::{Purpose, hex, random};
 use crate::ops::erasure::{self, Leaving};
@@ -70,7 +71,7 @@ fn forget(
     cx: &Change,
     link: (&str, &str),
     leaving: Option<&Leaving>,
-    member_id: i64,
+    member_id: MemberId,
     name: &str,
 ) -> Result<Outcome, Failure> {
     sessions::delete_of_member(cx.tx, member_id, None)?;

@@ -4,6 +4,7 @@
 use super::{Change, Outcome};
 use crate::app::flights;
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::waiver::Relation;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -23,8 +24,8 @@ const WARDS_MAX: usize = 12;
 /// what is wrong. Audited.
 pub(crate) fn add(
     cx: &Change,
-    child_id: i64,
-    guardian_id: i64,
+    child_id: MemberId,
+    guardian_id: MemberId,
     relation: Relation,
     permission: &str,
 ) -> Result<Outcome, Failure> {
@@ -39,8 +40,8 @@ pub(crate) fn add(
 /// was typed.
 pub(super) fn link(
     cx: &Change,
-    child_id: i64,
-    guardian_id: i64,
+    child_id: MemberId,
+    guardian_id: MemberId,
     relation: Relation,
     permission: &str,
 ) -> Result<Outcome, Failure> {
@@ -79,7 +80,7 @@ pub(super) fn link(
 }
 
 /// Ends the right of an adult to act for a child. Staff only. Audited.
-pub(crate) fn end(cx: &Change, child_id: i64, guardian_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn end(cx: &Change, child_id: MemberId, guardian_id: MemberId) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     let Some(known) = guardianships::find(cx.tx, child_id, guardian_id)? else { return Ok(Outcome::Unchanged) };
     guardianships::end(cx.tx, known.guardianship_id)?;
@@ -89,7 +90,7 @@ pub(crate) fn end(cx: &Change, child_id: i64, guardian_id: i64) -> Result<Outcom
 }
 
 /// Whether a member may act for another. A known minor may not, even where the day of birth was corrected later.
-pub(crate) fn may_act(site: &Site, tx: &Read, guardian_id: i64) -> Result<bool, Failure> {
+pub(crate) fn may_act(site: &Site, tx: &Read, guardian_id: MemberId) -> Result<bool, Failure> {
     match members::find_holder(tx, guardian_id)?.dob {
         Some(dob) => Ok(!flights::is_minor(site, tx, dob)?),
         None => Ok(true),
@@ -97,7 +98,7 @@ pub(crate) fn may_act(site: &Site, tx: &Read, guardian_id: i64) -> Result<bool, 
 }
 
 /// The children for whom a member acts now; none of them is an adult.
-pub(crate) fn list_wards(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Guardianship>, Failure> {
+pub(crate) fn list_wards(site: &Site, tx: &Read, member_id: MemberId) -> Result<Vec<Guardianship>, Failure> {
     if !site.config.waiver.required || !may_act(site, tx, member_id)? {
         return Ok(Vec::new());
     }
@@ -111,6 +112,6 @@ pub(crate) fn list_wards(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<G
 }
 
 /// Whether a member acts for another now.
-pub(crate) fn acts_for(site: &Site, tx: &Read, member_id: i64, child_id: i64) -> Result<bool, Failure> {
+pub(crate) fn acts_for(site: &Site, tx: &Read, member_id: MemberId, child_id: MemberId) -> Result<bool, Failure> {
     Ok(list_wards(site, tx, member_id)?.iter().any(|ward| ward.child_id == child_id))
 }

@@ -6,6 +6,7 @@
 use super::Change;
 use crate::domain::booking::Booking;
 use crate::domain::entry::Kind;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::waiver::{self, Demand, Reason, Signed, State};
 use crate::http::failure::Failure;
@@ -37,7 +38,7 @@ fn demand(site: &Site, version_min: i64) -> Demand {
 }
 
 /// Why a member may not fly at a moment; `None` where the member may fly.
-pub(crate) fn find_denial(site: &Site, tx: &Read, member_id: i64, at: i64) -> Result<Option<Reason>, Failure> {
+pub(crate) fn find_denial(site: &Site, tx: &Read, member_id: MemberId, at: i64) -> Result<Option<Reason>, Failure> {
     Ok(match find_demand(site, tx)? {
         Some((demand, _)) => {
             let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
@@ -52,7 +53,7 @@ pub(crate) fn find_denial(site: &Site, tx: &Read, member_id: i64, at: i64) -> Re
 pub(crate) fn find_waiver(
     site: &Site,
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
     at: i64,
 ) -> Result<Option<(Option<Reason>, bool)>, Failure> {
     let Some((demand, _)) = find_demand(site, tx)? else { return Ok(None) };
@@ -63,7 +64,7 @@ pub(crate) fn find_waiver(
 }
 
 /// When the waiver that a member signed last ends; `None` where none was signed or none ends.
-pub(crate) fn find_waiver_end(site: &Site, tx: &Read, member_id: i64) -> Result<Option<i64>, Failure> {
+pub(crate) fn find_waiver_end(site: &Site, tx: &Read, member_id: MemberId) -> Result<Option<i64>, Failure> {
     let Some((demand, _)) = find_demand(site, tx)? else { return Ok(None) };
     let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
     Ok(waivers::find_latest(tx, member_id)?.and_then(|signed| waiver::ends_at(&demand, &signed, &zone)))
@@ -72,7 +73,7 @@ pub(crate) fn find_waiver_end(site: &Site, tx: &Read, member_id: i64) -> Result<
 fn read_state<'z>(
     tx: &Read,
     demand: Demand,
-    member_id: i64,
+    member_id: MemberId,
     at: i64,
     zone: &'z TimeZone,
 ) -> Result<State<'z>, Failure> {
@@ -99,9 +100,9 @@ pub(crate) fn is_minor(site: &Site, tx: &Read, dob: i64) -> Result<bool, Failure
 pub(crate) struct Signatures {
     /// `None`: the site demands nothing, so nothing was read.
     demand: Option<Demand>,
-    signed: HashMap<i64, Signed>,
+    signed: HashMap<MemberId, Signed>,
     /// Spans in which the staff lets a member fly without a waiver: member, from, until.
-    overrides: Vec<(i64, i64, i64)>,
+    overrides: Vec<(MemberId, i64, i64)>,
 }
 
 impl Signatures {
@@ -117,7 +118,13 @@ impl Signatures {
     }
 
     /// Why a member may not fly at a moment, as [`find_denial`]; `dob` as the account has it.
-    pub(crate) fn find_denial(&self, member_id: i64, dob: Option<i64>, at: i64, zone: &TimeZone) -> Option<Reason> {
+    pub(crate) fn find_denial(
+        &self,
+        member_id: MemberId,
+        dob: Option<i64>,
+        at: i64,
+        zone: &TimeZone,
+    ) -> Option<Reason> {
         self.demand?;
         let is_overridden = self.overrides.iter().any(|(id, from, to)| *id == member_id && (*from..*to).contains(&at));
         let signed = self.signed.get(&member_id).copied();
@@ -130,7 +137,7 @@ impl Signatures {
 fn find_time_denial(
     site: &Site,
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
     (tunnel_id, entry_date): (i64, i64),
     now: i64,
 ) -> Result<Option<Reason>, Failure> {
@@ -148,11 +155,11 @@ fn find_time_denial(
 
 /// 409 where a member may not fly at a moment. Only the flyer, those who act for the flyer, and the staff see the
 /// reason.
-fn check(cx: &Change, member_id: i64, at: i64) -> Result<(), Failure> {
+fn check(cx: &Change, member_id: MemberId, at: i64) -> Result<(), Failure> {
     find_denial(cx.site, cx.tx, member_id, at)?.map_or(Ok(()), |reason| Err(refusal(cx, member_id, reason)?))
 }
 
-fn refusal(cx: &Change, member_id: i64, reason: Reason) -> Result<Failure, Failure> {
+fn refusal(cx: &Change, member_id: MemberId, reason: Reason) -> Result<Failure, Failure> {
     let is_told = match cx.member_id() {
         _ if cx.rank.is_staff() => true,
         Some(id) => id == member_id || guardianships::find(cx.tx, member_id, id)?.is_some(),
@@ -164,7 +171,12 @@ fn refusal(cx: &Change, member_id: i64, reason: Reason) -> Result<Failure, Failu
 
 /// Whether a partner's member could be checked in now for a booking on a date; `None` where the site demands nothing.
 /// The partner does not learn the reason.
-pub(crate) fn may_check_in(site: &Site, tx: &Read, member_id: i64, flight_date: i64) -> Result<Option<bool>, Failure> {
+pub(crate) fn may_check_in(
+    site: &Site,
+    tx: &Read,
+    member_id: MemberId,
+    flight_date: i64,
+) -> Result<Option<bool>, Failure> {
     if !site.config.waiver.required || find_demand(site, tx)?.is_none() {
         return Ok(None);
     }
@@ -172,20 +184,25 @@ pub(crate) fn may_check_in(site: &Site, tx: &Read, member_id: i64, flight_date: 
 }
 
 /// 409 where a member may not enter flight time of a date at a tunnel.
-pub(crate) fn check_time(cx: &Change, member_id: i64, tunnel_id: i64, entry_date: i64) -> Result<(), Failure> {
+pub(crate) fn check_time(cx: &Change, member_id: MemberId, tunnel_id: i64, entry_date: i64) -> Result<(), Failure> {
     let denial = find_time_denial(cx.site, cx.tx, member_id, (tunnel_id, entry_date), cx.now())?;
     denial.map_or(Ok(()), |reason| Err(refusal(cx, member_id, reason)?))
 }
 
 /// Enters flight time in a logbook. Returns the number of the entry. 409 where the member may not fly.
-pub(crate) fn enter_time(cx: &Change, member_id: i64, author_id: i64, time: &NewTime) -> Result<i64, Failure> {
+pub(crate) fn enter_time(
+    cx: &Change,
+    member_id: MemberId,
+    author_id: MemberId,
+    time: &NewTime,
+) -> Result<i64, Failure> {
     check_time(cx, member_id, time.tunnel_id, time.entry_date)?;
     Ok(entries::insert_time(cx.tx, member_id, author_id, None, time)?)
 }
 
 /// Checks an edit of flight time. An edit to more minutes, a later date or another tunnel counts as a new flight. 409
 /// where the member may not fly.
-pub(crate) fn check_edit(cx: &Change, member_id: i64, known: &NewTime, edited: &NewTime) -> Result<(), Failure> {
+pub(crate) fn check_edit(cx: &Change, member_id: MemberId, known: &NewTime, edited: &NewTime) -> Result<(), Failure> {
     let more = edited.minutes > known.minutes || edited.entry_date > known.entry_date;
     if more || edited.tunnel_id != known.tunnel_id {
         check_time(cx, member_id, edited.tunnel_id, edited.entry_date)?;
@@ -227,7 +244,7 @@ pub(super) fn stop_waiting(cx: &Change, known: &BookingRow) -> Result<(), Failur
 /// is stored, and its flight time waits for the check-in. Returns whether the flight time waits.
 pub(crate) fn enter_booked(
     cx: &Change,
-    member_id: i64,
+    member_id: MemberId,
     booking_id: i64,
     sent: &Booking,
     is_current: bool,
@@ -279,7 +296,7 @@ pub(crate) fn change_booked(cx: &Change, known: &BookingRow, sent: &Booking) -> 
     Ok(())
 }
 
-fn insert_booked(tx: &Write, member_id: i64, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
+fn insert_booked(tx: &Write, member_id: MemberId, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
     let time = NewTime {
         entry_date: sent.flight_date,
         minutes: sent.minutes_booked,

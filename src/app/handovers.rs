@@ -3,6 +3,7 @@
 use super::Change;
 use crate::domain::age;
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::store::tables::outbox::{self, Channel};
 use crate::store::tables::{guardianships, members, notices, tunnels};
@@ -35,7 +36,7 @@ pub(crate) fn announce(cx: &Change) -> Result<usize, Failure> {
     Ok(announced)
 }
 
-fn announce_one(cx: &Change, child_id: i64, day: i64) -> Result<(), Failure> {
+fn announce_one(cx: &Change, child_id: MemberId, day: i64) -> Result<(), Failure> {
     let guardians = guardianships::list_of_child(cx.tx, child_id)?;
     tell(cx, child_id, "notice.of_age", &json!({ "of_age_date": day }))?;
     for one in &guardians {
@@ -51,7 +52,7 @@ fn announce_one(cx: &Change, child_id: i64, day: i64) -> Result<(), Failure> {
 }
 
 /// A notice, and a mail where the site sends any and the member has a confirmed address.
-fn tell(cx: &Change, member_id: i64, subject: &'static str, detail: &Value) -> Result<(), Failure> {
+fn tell(cx: &Change, member_id: MemberId, subject: &'static str, detail: &Value) -> Result<(), Failure> {
     notices::insert(cx.tx, member_id, subject, &detail.to_string())?;
     if cx.site.config.mail.is_none() {
         return Ok(());

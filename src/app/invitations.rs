@@ -5,6 +5,7 @@
 use super::{Change, Outcome, RankedActor, change, claims};
 use crate::auth::limits::messages;
 use crate::domain::audit::{ActorId, Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
 use crate::domain::screen_name;
@@ -47,7 +48,7 @@ pub(crate) struct Invitee<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Denial {
     /// This member has confirmed the address: an admin changes the role of the account instead.
-    HasAccount(i64),
+    HasAccount(MemberId),
     /// The site sends no mail to the outside: a clerk who reads the messages at the desk could take over the account.
     NoMail,
     /// The form was sent before with other content: that invitation stands.

@@ -3,6 +3,7 @@
 
 use super::{Change, SubjectAccount, accounts, bookings, language_on_paper};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -43,7 +44,7 @@ pub(crate) fn preview(tx: &Read, joined: &Account, survivor: &Account) -> Result
 /// Joins an account into another one of the same person. The joined account is closed: its sign-in, sessions and codes end.
 /// Both addresses are told. Audited. 403 unless the actor is an admin who may serve both; 404 where one is not there; 422 at
 /// `with` where the two cannot be joined.
-pub(crate) fn join(cx: &Change, joined_id: i64, survivor_id: i64) -> Result<(), Failure> {
+pub(crate) fn join(cx: &Change, joined_id: MemberId, survivor_id: MemberId) -> Result<(), Failure> {
     cx.check_admin()?;
     let (joined, survivor) = (cx.served(joined_id)?, cx.served(survivor_id)?);
     if let Some(key) = preview(cx.tx, &joined, &survivor)?.refusals.first() {
@@ -65,7 +66,7 @@ pub(crate) fn join(cx: &Change, joined_id: i64, survivor_id: i64) -> Result<(), 
 /// Undoes the join of an account: it gets back exactly what was moved, and what came later stays with the survivor. Its owner
 /// signs in again. Both addresses are told. Audited. 403 unless the actor is an admin; 404 where there is no such join; 409
 /// after a day, and where the survivor was joined into a third account or became one of the staff since.
-pub(crate) fn undo(cx: &Change, joined_id: i64) -> Result<i64, Failure> {
+pub(crate) fn undo(cx: &Change, joined_id: MemberId) -> Result<MemberId, Failure> {
     cx.check_admin()?;
     let Joined { join_id, survivor_id, joined_at, paid_from, paid_to, .. } =
         joins::find(cx.tx, joined_id)?.ok_or_else(Failure::not_found)?;
@@ -96,7 +97,7 @@ pub(crate) fn undo(cx: &Change, joined_id: i64) -> Result<i64, Failure> {
 }
 
 /// Marks that a member who signed up alone is another person than the one who is alike. Audited.
-pub(crate) fn settle_alike(cx: &Change, member_id: i64) -> Result<(), Failure> {
+pub(crate) fn settle_alike(cx: &Change, member_id: MemberId) -> Result<(), Failure> {
     cx.check_staff()?;
     if joins::settle_alike(cx.tx, member_id)? {
         cx.record("member.told_apart", &Subject::Member(member_id), &Detail::none())?;
@@ -116,7 +117,7 @@ fn extend_membership(cx: &Change, pair: Pair) -> Result<(Option<i64>, Option<i64
 }
 
 /// Brings in line what depends on rows that moved to `owner`: levels, and the history of the partners' bookings.
-fn follow(cx: &Change, join_id: i64, pair: Pair, owner: i64) -> Result<(), Failure> {
+fn follow(cx: &Change, join_id: i64, pair: Pair, owner: MemberId) -> Result<(), Failure> {
     for member_id in [pair.joined, pair.survivor] {
         holdings::refresh(cx.tx, member_id, cx.site.catalogue)?;
     }
@@ -139,7 +140,7 @@ fn close(cx: &Change, joined: &SubjectAccount) -> Result<(), Failure> {
 }
 
 /// Mails the account's address, confirmed or not: whoever reads it there learns no other address or name.
-fn tell(cx: &Change, member_id: i64, event: &str) -> Result<(), Failure> {
+fn tell(cx: &Change, member_id: MemberId, event: &str) -> Result<(), Failure> {
     let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     if profile.email.is_empty() {
         return Ok(());

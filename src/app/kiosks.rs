@@ -5,6 +5,7 @@ use super::{Change, Outcome, family};
 use crate::auth::kiosk;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::Denial;
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::Text;
@@ -32,8 +33,8 @@ pub(crate) fn revoke(cx: &Change, kiosk_id: i64) -> Result<Outcome, Failure> {
 /// The bits of a booking's number that hold the number of its form; those above hold the member's, so that each flyer on one form has another number.
 const FORM_NUMBER_BITS: u32 = 33;
 
-fn registration_of(flyer: i64, number: i64) -> i64 {
-    number + (flyer << FORM_NUMBER_BITS)
+fn registration_of(flyer: MemberId, number: i64) -> i64 {
+    number + (flyer.0 << FORM_NUMBER_BITS)
 }
 
 /// The greatest number of a flyer's bookings of one day that a kiosk shows and accepts.
@@ -43,7 +44,7 @@ pub(crate) const DAY_BOOKINGS_MAX: i64 = 12;
 /// flyer whose waiver allows it is checked in. `number` is the form's; a form that is sent again makes no new bookings.
 /// 422 where the minutes are not offered at a kiosk or the quarter of an hour has no room for them, where a flyer may not book, or where a flyer has reached
 /// [`DAY_BOOKINGS_MAX`]. Returns whether all flyers are checked in.
-pub(crate) fn book(cx: &Change, flyers: &[i64], minutes_booked: i64, number: i64) -> Result<bool, Failure> {
+pub(crate) fn book(cx: &Change, flyers: &[MemberId], minutes_booked: i64, number: i64) -> Result<bool, Failure> {
     let member_id = cx.member_id().ok_or_else(Failure::not_found)?;
     if !cx.site.config.kiosk_minutes.contains(&minutes_booked) {
         return Err(Failure::field("minutes", Text::new("kiosk.book_denied")));
@@ -78,7 +79,7 @@ fn denial_key(denial: Denial) -> &'static str {
 }
 
 /// 422 at `flyers` with the flyer's name in the text.
-fn refusal(cx: &Change, flyer: i64, key: &'static str) -> Result<Failure, Failure> {
+fn refusal(cx: &Change, flyer: MemberId, key: &'static str) -> Result<Failure, Failure> {
     let profile = members::find(cx.tx, flyer)?.ok_or_else(Failure::not_found)?;
     let name = if profile.screen_name.is_empty() { profile.username } else { profile.screen_name };
     Ok(Failure::field("flyers", Text::new(key).with("name", name)))
@@ -86,7 +87,7 @@ fn refusal(cx: &Change, flyer: i64, key: &'static str) -> Result<Failure, Failur
 
 /// Books a flight of today for one flyer. `registration`: the same number again is the same booking. 422 above
 /// [`DAY_BOOKINGS_MAX`].
-fn book_one(cx: &Change, flyer: i64, minutes_booked: i64, registration: i64) -> Result<i64, Failure> {
+fn book_one(cx: &Change, flyer: MemberId, minutes_booked: i64, registration: i64) -> Result<i64, Failure> {
     let partner_id = bookings::desk_client(cx.tx)?;
     if let Some(known) = &bookings::find_of_desk(cx, registration)? {
         let is_same = known.member_id == flyer && known.as_sent().minutes_booked == minutes_booked;

@@ -4,6 +4,7 @@
 use super::{Change, Outcome, RankedActor, SubjectAccount, accounts, change};
 use crate::auth::security_event;
 use crate::domain::audit::{Actor, Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -29,7 +30,7 @@ pub(crate) fn ask(cx: &Change, kept: &TokenHash) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-fn check_not_last_admin(cx: &Change, member_id: i64) -> Result<(), Failure> {
+fn check_not_last_admin(cx: &Change, member_id: MemberId) -> Result<(), Failure> {
     match leavings::is_last_admin(cx.tx, member_id)? {
         true => Err(Failure::not_allowed().saying(Text::new("leaving.last_admin"))),
         false => Ok(()),

@@ -3,6 +3,7 @@
 
 use super::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::role::{Rank, Role};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -14,7 +15,7 @@ use crate::store::tables::signers;
 use crate::store::tables::suppressed::{self, Suppression};
 
 /// A number that no member has.
-const NOBODY: i64 = 0;
+const NOBODY: MemberId = MemberId(0);
 
 /// Why a message cannot be sent again.
 #[derive(Debug)]

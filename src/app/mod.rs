@@ -55,6 +55,7 @@ pub(crate) use once::{change_once, once};
 
 use crate::auth::{Clerk, Member};
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::role::{Rank, Role};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -120,7 +121,7 @@ impl RankedActor {
     }
 
     /// A member with the member's role.
-    pub(crate) fn account(member_id: i64, role: Role, actor: &Actor) -> RankedActor {
+    pub(crate) fn account(member_id: MemberId, role: Role, actor: &Actor) -> RankedActor {
         RankedActor { actor: actor.clone(), rank: Rank::Account { member_id, role } }
     }
 }
@@ -166,7 +167,7 @@ impl Change<'_> {
     }
 
     /// The number of the actor's own account, if the actor has one.
-    pub(crate) fn member_id(&self) -> Option<i64> {
+    pub(crate) fn member_id(&self) -> Option<MemberId> {
         self.rank.member_id()
     }
 
@@ -178,12 +179,12 @@ impl Change<'_> {
 
     /// 404 where there is no such member, or where the member was erased or joined into another account: the number stays
     /// in records, but accepts no changes.
-    pub(crate) fn check_here(&self, member_id: i64) -> Result<(), Failure> {
+    pub(crate) fn check_here(&self, member_id: MemberId) -> Result<(), Failure> {
         if self.is_here(member_id)? { Ok(()) } else { Err(Failure::not_found()) }
     }
 
     /// Whether the member exists and was neither erased nor joined into another account.
-    fn is_here(&self, member_id: i64) -> Result<bool, Failure> {
+    fn is_here(&self, member_id: MemberId) -> Result<bool, Failure> {
         Ok(members::exists(self.tx, member_id)?
             && erasure::find(self.tx, member_id)?.is_none()
             && joins::survivor_of(self.tx, member_id)? == member_id)
@@ -191,7 +192,7 @@ impl Change<'_> {
 
     /// The account of a member whom the actor may serve. 404 where there is no such member; 403 with the reason where
     /// the actor's rank forbids it. An actor's own account is refused too: its owner uses the members' app.
-    pub(crate) fn served(&self, member_id: i64) -> Result<SubjectAccount, Failure> {
+    pub(crate) fn served(&self, member_id: MemberId) -> Result<SubjectAccount, Failure> {
         self.check_here(member_id)?;
         let account = members::find_account_by_id(self.tx, member_id)?.ok_or_else(Failure::not_found)?;
         let denial = self.rank.denial(account.member_id, account.role);
@@ -200,7 +201,7 @@ impl Change<'_> {
 
     /// As [`Change::served`], for a change of how the account is opened: 403 also for a member on a list of signers,
     /// unless the actor is an admin. Otherwise a clerk could sign in as an instructor, and sign.
-    pub(crate) fn served_with_access(&self, member_id: i64) -> Result<SubjectAccount, Failure> {
+    pub(crate) fn served_with_access(&self, member_id: MemberId) -> Result<SubjectAccount, Failure> {
         let account = self.served(member_id)?;
         if !self.rank.is_admin() && is_signer(self.tx, member_id)? {
             return Err(Failure::not_allowed().saying(Text::new("desk.signers_account")));
@@ -226,7 +227,7 @@ impl Change<'_> {
 
     /// The language of a message to a member: the actor's language where the member is the actor, otherwise the
     /// member's own.
-    pub(crate) fn language_of(&self, member_id: i64) -> Result<Language, Failure> {
+    pub(crate) fn language_of(&self, member_id: MemberId) -> Result<Language, Failure> {
         if self.member_id() == Some(member_id) {
             return Ok(self.language);
         }
@@ -245,13 +246,13 @@ impl Deref for SubjectAccount {
 
 /// The language of a document for a member: the one in which the member signed in last, or chose at the desk; `otherwise`
 /// where neither is known.
-pub(crate) fn language_on_paper(tx: &Read, member_id: i64, otherwise: Language) -> Result<Language, Failure> {
+pub(crate) fn language_on_paper(tx: &Read, member_id: MemberId, otherwise: Language) -> Result<Language, Failure> {
     let tag = members::find_language(tx, member_id)?;
     Ok(tag.and_then(|tag| Language::of_member(&tag)).unwrap_or(otherwise))
 }
 
 /// The language of a document that a caller of the API reads: the one that the request asks for, else the member's.
-pub(crate) fn language_of_reader(site: &Site, call: &Call, member_id: i64) -> Result<Language, Failure> {
+pub(crate) fn language_of_reader(site: &Site, call: &Call, member_id: MemberId) -> Result<Language, Failure> {
     match call.member_language() {
         Some(language) => Ok(language),
         None => site.store.read(|tx| language_on_paper(tx, member_id, call.language())),
@@ -259,6 +260,6 @@ pub(crate) fn language_of_reader(site: &Site, call: &Call, member_id: i64) -> Re
 }
 
 /// The language of a document that the desk prints for a member.
-pub(crate) fn language_at_desk(site: &Site, call: &Call, member_id: i64) -> Result<Language, Failure> {
+pub(crate) fn language_at_desk(site: &Site, call: &Call, member_id: MemberId) -> Result<Language, Failure> {
     site.store.read(|tx| language_on_paper(tx, member_id, call.language()))
 }

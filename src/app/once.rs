@@ -6,6 +6,7 @@
 
 use super::{Change, RankedActor};
 use crate::auth::limits::{self, Whose};
+use crate::domain::ids::MemberId;
 use crate::http::call::{AuthOutcome, Call, IdempotentRequest, PrincipalId};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -34,13 +35,13 @@ struct Kept<O> {
 /// The credentials that an outcome shows, as they were then.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct Shown {
-    member_id: i64,
+    member_id: MemberId,
     /// A keyed hash of password, second factor and ban (hex).
     credentials: String,
 }
 
 impl Shown {
-    fn now(site: &Site, tx: &Read, member_id: i64) -> Result<Shown, Failure> {
+    fn now(site: &Site, tx: &Read, member_id: MemberId) -> Result<Shown, Failure> {
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
         // Also a secret that nobody can prove any more, so that time alone changes nothing.
         let factor = second_factors::find(tx, member_id, 0)?;
@@ -219,7 +220,7 @@ impl Change<'_> {
     pub(crate) fn is_first_sending_of(&self, form_number: Option<i64>, content: &str) -> Result<bool, Failure> {
         let Some(number) = form_number else { return Ok(true) };
         // At the desk a form is one, whoever sends it again; a member's is nobody else's.
-        let whose = if self.rank.is_staff() { 0 } else { self.member_id().unwrap_or(0) };
+        let whose = if self.rank.is_staff() { 0 } else { self.member_id().map_or(0, i64::from) };
         let replay_key = self.site.keys.hash(Purpose::Replay, &[b"form", &whose.to_be_bytes(), &number.to_be_bytes()]);
         let body_digest = self.site.keys.hash(Purpose::Replay, &[b"content", content.as_bytes()]);
         if let Some(before) = replays::find(self.tx, &replay_key, self.now())? {

@@ -1,5 +1,6 @@
 //! Everything that the site holds about a member, for the member.
 
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::personal_columns;
@@ -8,13 +9,13 @@ use crate::store::tables::joins;
 use serde_json::{Map, Value, json};
 
 /// The member's data as JSON: the rows of each data set, what is left out and why, and what stays after an erasure.
-pub(crate) fn of_member(site: &Site, member_id: i64) -> Result<Value, Failure> {
+pub(crate) fn of_member(site: &Site, member_id: MemberId) -> Result<Value, Failure> {
     // The accounts that were joined into this one are the same person's.
     let numbers = site.store.read(|tx| Ok(joins::list_numbers(tx, member_id)?))?;
     let (mut parts, mut hidden, mut stays) = (Map::new(), Vec::new(), Map::new());
     for (table, rows) in personal_data::data_sets() {
         let mut found = site.store.read(|tx| {
-            let of = |number: &i64| personal_data::rows(tx, &site.keys, (table, rows), *number);
+            let of = |number: &MemberId| personal_data::rows(tx, &site.keys, (table, rows), *number);
             Ok(numbers.iter().map(of).collect::<Result<Vec<_>, _>>()?.concat())
         })?;
         site.store.release();

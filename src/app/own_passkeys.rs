@@ -3,6 +3,7 @@
 use super::{RankedActor, change};
 use crate::auth::limits;
 use crate::auth::passkey::{self as ceremony, Intent, Label, Outcome, RelyingParty};
+use crate::domain::ids::MemberId;
 use crate::domain::passkey;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -19,7 +20,7 @@ pub(crate) fn begin(
     site: &Site,
     call: &Call,
     actor: impl Into<RankedActor>,
-    owner: (i64, &TokenHash),
+    owner: (MemberId, &TokenHash),
     name: Option<String>,
 ) -> Result<Value, Failure> {
     let party = RelyingParty::of(site, call)?;
@@ -36,7 +37,7 @@ pub(crate) fn add(
     site: &Site,
     call: &Call,
     actor: impl Into<RankedActor>,
-    member_id: i64,
+    member_id: MemberId,
     credential: &str,
 ) -> Result<bool, Failure> {
     let Some(answer) = ceremony::check_response(site, call, credential, Intent::SignIn)? else { return Ok(false) };

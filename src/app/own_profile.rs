@@ -2,6 +2,7 @@
 
 use super::Change;
 use crate::auth::security_event;
+use crate::domain::ids::MemberId;
 use crate::domain::phone;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -32,7 +33,7 @@ pub(crate) fn choose_language(cx: &Change, language: Option<Language>) -> Result
 
 /// Checks that the site sends short messages to this number. The site pays for them, so they go only to the countries in the
 /// settings, and only for members with a confirmed e-mail address.
-pub(crate) fn check_takes_messages(site: &Site, member_id: i64, number: &str) -> Result<(), Failure> {
+pub(crate) fn check_takes_messages(site: &Site, member_id: MemberId, number: &str) -> Result<(), Failure> {
     let (profile, home) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_signed_in)?;
         Ok((profile, tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country)))

@@ -6,6 +6,7 @@ use crate::auth::limits::booking_pins;
 use crate::auth::{Partner, new_token, pin};
 use crate::domain::audit::ActorId;
 use crate::domain::booking::{Booking, Denial};
+use crate::domain::ids::MemberId;
 use crate::http::answer::{Number, Word};
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
@@ -24,7 +25,7 @@ const TOKEN_SECONDS: i64 = 24 * 3600;
 
 /// A request for a token, as a partner sent it.
 pub(crate) struct Sent {
-    pub member_id: i64,
+    pub member_id: MemberId,
     pub member_pin: String,
     pub booking: Option<Booking>,
 }
@@ -136,7 +137,7 @@ struct Request<'a> {
     cx: &'a Change<'a>,
     call: &'a Call,
     partner: &'a Partner,
-    member_id: i64,
+    member_id: MemberId,
 }
 
 impl Request<'_> {
@@ -248,7 +249,7 @@ impl Request<'_> {
 fn check_pin(
     site: &Site,
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     member_pin: &str,
     kept: Option<([u8; 32], [u8; 32])>,
 ) -> Result<PinCheck, Failure> {
@@ -266,6 +267,6 @@ fn check_pin(
     Ok(PinCheck::Wrong)
 }
 
-fn is_banned(tx: &Read, member_id: i64) -> Result<bool, Failure> {
+fn is_banned(tx: &Read, member_id: MemberId) -> Result<bool, Failure> {
     Ok(members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?.banned)
 }

@@ -4,6 +4,7 @@ use super::alike::{self, Told};
 use super::bookings::{self, DeskBooking, Quarter};
 use super::{Change, signup};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::store::tables::account_claims::{self, Alike};
@@ -41,7 +42,7 @@ pub(crate) enum Denial {
 /// Creates an account for a person who accepted the terms; with minutes, also a booking for now with its check-in,
 /// which requires no confirmed address, because the clerk sees the person. The same form sent again returns the same
 /// member; with other content it is refused: a browser that goes back keeps the number of the form. The owner chooses a password with a mailed link or a printed code. Audited. Returns the member's number.
-pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Result<i64, Denial>, Failure> {
+pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Result<MemberId, Denial>, Failure> {
     cx.check_staff()?;
     if let Some(member_id) = account_claims::find_registered(cx.tx, registration.form_number)? {
         let known = account_claims::find_alike(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
@@ -73,7 +74,7 @@ pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Resul
 }
 
 /// Whether the member whom a form made is the one that the form names now, with the same flight.
-fn is_same(cx: &Change, registration: &Registration, member_id: i64) -> Result<bool, Failure> {
+fn is_same(cx: &Change, registration: &Registration, member_id: MemberId) -> Result<bool, Failure> {
     let made = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     let booked = bookings::find_of_desk(cx, registration.form_number)?;
     let booked = booked.map(|booked| booked.as_sent().minutes_booked);

@@ -3,6 +3,7 @@
 use super::{Change, Outcome, accounts};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::catalogue::{Catalogue, LevelKey};
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::store::Read;
 use crate::store::queries::{holdings, standing};
@@ -15,7 +16,7 @@ pub(crate) const FIRST_LEVELS: std::ops::RangeInclusive<u8> = 1..=9;
 /// A member who shall sign.
 pub(crate) struct NewAppointment {
     pub(crate) tunnel_id: i64,
-    pub(crate) member_id: i64,
+    pub(crate) member_id: MemberId,
     /// One of [`programmes`].
     pub(crate) programme: &'static str,
     /// The level for which a first signer stands in, until a member holds it by the logbook.
@@ -56,7 +57,7 @@ pub(crate) fn appoint(cx: &Change, new: &NewAppointment) -> Result<Result<(), No
     }
     let NewAppointment { tunnel_id, member_id, programme, first } = *new;
     let detail = Detail::none().number("tunnel_id", tunnel_id).word("programme", programme);
-    let detail = first.map_or(detail.clone(), |level| detail.number("first", level.into()));
+    let detail = first.map_or(detail.clone(), |level| detail.number("first", level));
     cx.record("signer.added", &Subject::Member(member_id), &detail)?;
     accounts::delete_unused_codes(cx.tx, member_id)?;
     let appointed_by = cx.member_id();
@@ -78,7 +79,7 @@ fn find_obstacle(cx: &Change, new: &NewAppointment, cat_id: &str) -> Result<Opti
     if signers::is_listed(cx.tx, tunnel_id, member_id, programme)? {
         return Ok(Some(NotAppointed::ListedAlready));
     }
-    let holds = |member_id: i64, least: &str| -> Result<bool, Failure> {
+    let holds = |member_id: MemberId, least: &str| -> Result<bool, Failure> {
         let held = holdings::list(cx.tx, member_id)?;
         Ok(held.iter().any(|one| one.cat_group == programme && one.cat_id.as_str() >= least))
     };
@@ -97,7 +98,12 @@ fn find_obstacle(cx: &Change, new: &NewAppointment, cat_id: &str) -> Result<Opti
 }
 
 /// Takes a member off a tunnel's list of signers. By admins. Audited.
-pub(crate) fn remove(cx: &Change, member_id: i64, tunnel_id: i64, programme: &'static str) -> Result<Outcome, Failure> {
+pub(crate) fn remove(
+    cx: &Change,
+    member_id: MemberId,
+    tunnel_id: i64,
+    programme: &'static str,
+) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     if signers::end(cx.tx, tunnel_id, member_id, programme, cx.member_id())? == 0 {
         return Ok(Outcome::Unchanged);

@@ -8,6 +8,7 @@ use super::{Change, RankedActor, claims, credentials};
 use crate::auth::limits::messages::Cause;
 use crate::auth::{confirmation, limits};
 use crate::domain::audit::{ActorId, Detail, Origin, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::domain::{password, screen_name, username};
 use crate::http::body::{Flattened, ParsedBody};
@@ -41,7 +42,7 @@ pub(crate) fn create(
     language: Option<Language>,
     answers: &[(i64, String)],
     form_number: i64,
-) -> Result<i64, Failure> {
+) -> Result<MemberId, Failure> {
     let derived = if new.username.is_empty() { free_username(cx, new.real_name, form_number)? } else { String::new() };
     let username = if new.username.is_empty() { &derived } else { new.username };
     let (email, owned) = (new.email, new.password_hash.is_some());
@@ -119,7 +120,7 @@ crate::body! {
 /// A new member, and the PIN to show.
 #[derive(Debug)]
 pub(crate) struct SignedUp {
-    pub(crate) member_id: i64,
+    pub(crate) member_id: MemberId,
     /// The booking PIN, which is shown only once.
     pub(crate) pin: String,
 }
@@ -168,7 +169,7 @@ fn enter(
     place: SignupPlace,
     form: &JoinForm,
     password_hash: Option<&str>,
-) -> Result<(i64, bool), Failure> {
+) -> Result<(MemberId, bool), Failure> {
     let (person, text) = (&form.person, |field: &Option<String>| field.clone().unwrap_or_default());
     let (email, phone) = (text(&person.email), text(&person.phone));
     if let Some(member_id) = find_same(cx, place, form, &email)? {
@@ -191,7 +192,7 @@ fn enter(
 /// The account that the same form made less than [`SAME_FORM_SECONDS`] ago; 409 where the number of the form belongs to
 /// other data, without telling whose. Also 409 at a kiosk that the new member has left: the next guest could load the
 /// sent form again.
-fn find_same(cx: &Change, place: SignupPlace, form: &JoinForm, email: &str) -> Result<Option<i64>, Failure> {
+fn find_same(cx: &Change, place: SignupPlace, form: &JoinForm, email: &str) -> Result<Option<MemberId>, Failure> {
     let Some(member_id) = account_claims::find_registered(cx.tx, form.number)? else { return Ok(None) };
     let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     let is_same = profile.real_name == form.person.real_name

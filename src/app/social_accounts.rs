@@ -4,6 +4,7 @@ use super::Change;
 use super::alike::{self, Told};
 use crate::auth::security_event::{self, Event};
 use crate::auth::social::Person;
+use crate::domain::ids::MemberId;
 use crate::domain::unicode::as_meant;
 use crate::domain::{email, role::Role, screen_name, username};
 use crate::http::call::Call;
@@ -26,7 +27,7 @@ pub(crate) enum Found {
     Staff,
 }
 
-fn find_account(tx: &Write, member_id: i64) -> Result<Account, Failure> {
+fn find_account(tx: &Write, member_id: MemberId) -> Result<Account, Failure> {
     members::find_account_by_id(tx, member_id)?.ok_or_else(|| Failure::broken().because("a social link has no member"))
 }
 
@@ -69,7 +70,7 @@ pub(crate) fn find_or_make(call: &Call, cx: &Change, person: &Person, user: Opti
 }
 
 /// A new member without a password.
-fn create_member(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -> Result<i64, Failure> {
+fn create_member(site: &Site, tx: &Write, person: &Person, user: Option<&str>) -> Result<MemberId, Failure> {
     let name = given_name(user).or_else(|| person.name.as_deref().and_then(clean)).unwrap_or_default();
     let email = person.email.as_ref().and_then(|given| Some((email::parse(&given.address).ok()?, given.verified)));
     let username = free_username(tx, &name)?;

@@ -3,6 +3,7 @@
 //! the code proves anything without the other.
 
 use super::session::{new_token, token_hash};
+use crate::domain::ids::MemberId;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::keys::hex;
@@ -53,7 +54,7 @@ impl Intent {
 }
 
 /// Makes a new token, which replaces the member's older one.
-pub(crate) fn begin(call: &Call, tx: &Write, member_id: i64, intent: Intent) -> Result<String, Failure> {
+pub(crate) fn begin(call: &Call, tx: &Write, member_id: MemberId, intent: Intent) -> Result<String, Failure> {
     let (token, _) = new_token();
     let hash = intent.hash(&token);
     call.issues_token(&hash);
@@ -79,7 +80,7 @@ pub(crate) fn find(tx: &Read, token: &str, intent: Intent, now: i64) -> Result<O
 }
 
 /// Ends the challenge of a member who passed it.
-pub(crate) fn end(tx: &Write, member_id: i64) -> Result<(), Failure> {
+pub(crate) fn end(tx: &Write, member_id: MemberId) -> Result<(), Failure> {
     sign_in_steps::delete(tx, member_id)?;
     Ok(())
 }

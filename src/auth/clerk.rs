@@ -5,6 +5,7 @@ use super::cookie::Cookie;
 use super::origin;
 use super::session::{self, token_hash};
 use crate::domain::audit::Actor;
+use crate::domain::ids::MemberId;
 use crate::domain::role::{Rank, Role};
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
@@ -26,7 +27,7 @@ const SIGN_OUT: &str = "/desk/sign-out";
 /// A member of the staff who is signed in in this browser.
 #[derive(Debug)]
 pub struct Clerk {
-    id: i64,
+    id: MemberId,
     role: Role,
     session: TokenHash,
     /// The session's last proof of identity, in Unix seconds.
@@ -37,7 +38,7 @@ pub struct Clerk {
 /// Checks during a long answer that the clerk's session is still in force and the clerk's role unchanged.
 #[derive(Debug)]
 pub(crate) struct SessionGuard {
-    id: i64,
+    id: MemberId,
     role: Role,
     session: TokenHash,
 }
@@ -56,7 +57,7 @@ impl Clerk {
         SessionGuard { id: self.id, role: self.role, session: self.session }
     }
 
-    pub(crate) fn id(&self) -> i64 {
+    pub(crate) fn id(&self) -> MemberId {
         self.id
     }
 

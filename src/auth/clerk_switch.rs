@@ -12,6 +12,7 @@ use super::cookie::Cookie;
 use super::pin;
 use super::session::{new_token, token_hash};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
@@ -31,7 +32,7 @@ const PARKED: Cookie = Cookie::new("desk-parked", Some(24 * 3600)).with_chars_ma
 
 /// A clerk whose session is parked in this browser.
 pub(crate) struct Colleague {
-    pub(crate) member_id: i64,
+    pub(crate) member_id: MemberId,
     pub(crate) name: String,
     pub(crate) username: String,
     /// Whether a PIN is enough.
@@ -80,7 +81,7 @@ pub(crate) fn by_pin(
     call: &Call,
     tx: &Write,
     leaving: Option<&Clerk>,
-    member_id: i64,
+    member_id: MemberId,
     pin: &str,
 ) -> Result<SwitchOutcome, Failure> {
     let colleagues = list(site, call, tx, tx.now())?;
@@ -123,7 +124,7 @@ pub(crate) fn after_sign_in(site: &Site, call: &Call, tx: &Write, opened: &str) 
 }
 
 /// Parks the open session of this browser. Returns the parked tokens except those of `member_id`, the newest first.
-fn waiting(site: &Site, call: &Call, tx: &Write, member_id: i64) -> Result<Vec<String>, Failure> {
+fn waiting(site: &Site, call: &Call, tx: &Write, member_id: MemberId) -> Result<Vec<String>, Failure> {
     let mut waiting = Vec::new();
     if let Some(token) = clerk::token(site, call) {
         let hash = token_hash(token);
@@ -139,7 +140,7 @@ fn waiting(site: &Site, call: &Call, tx: &Write, member_id: i64) -> Result<Vec<S
     Ok(waiting)
 }
 
-fn record(call: &Call, tx: &Write, member_id: i64, leaving: Option<&Clerk>) -> Result<(), Failure> {
+fn record(call: &Call, tx: &Write, member_id: MemberId, leaving: Option<&Clerk>) -> Result<(), Failure> {
     let actor = call.actor(member_id);
     let from = leaving.map_or(member_id, Clerk::id);
     audit::insert(tx, &actor, "staff.took_over", &Subject::Member(from), &Detail::none())?;

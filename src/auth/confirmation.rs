@@ -4,6 +4,7 @@ use super::limits;
 use super::limits::messages::{self, Cause};
 use super::security_event;
 use super::session::{new_token, token_hash};
+use crate::domain::ids::MemberId;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
@@ -38,7 +39,7 @@ pub(crate) fn send(
     site: &Site,
     tx: &Write,
     cause: Cause,
-    member_id: i64,
+    member_id: MemberId,
     email: &str,
     language: Language,
 ) -> Result<(), Failure> {
@@ -50,7 +51,7 @@ pub(crate) fn send_for(
     site: &Site,
     tx: &Write,
     cause: Cause,
-    member_id: i64,
+    member_id: MemberId,
     email: &str,
     takes_over: bool,
     language: Language,

@@ -3,6 +3,7 @@
 //! keeps no such token is a device for as long as it sends its session along.
 
 use super::session::{new_token, presented_session, token_hash};
+use crate::domain::ids::MemberId;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
@@ -27,11 +28,11 @@ pub(crate) struct Device {
     /// Whether the member of this attempt did.
     pub by_member: bool,
     /// The member who was the first to sign in there.
-    pub voucher_id: i64,
+    pub voucher_id: MemberId,
 }
 
 /// The device that a call comes from, or its session; `None` for an unknown client.
-pub(crate) fn find(call: &Call, tx: &Read, member_id: i64, now: i64) -> Result<Option<Device>, Failure> {
+pub(crate) fn find(call: &Call, tx: &Read, member_id: MemberId, now: i64) -> Result<Option<Device>, Failure> {
     if let Some(device) = find_by_token(call, tx, member_id, now)? {
         return Ok(Some(device));
     }
@@ -40,7 +41,7 @@ pub(crate) fn find(call: &Call, tx: &Read, member_id: i64, now: i64) -> Result<O
     Ok(session.map(|session| Device { hash, by_member: session.member_id == member_id, voucher_id: session.member_id }))
 }
 
-fn find_by_token(call: &Call, tx: &Read, member_id: i64, now: i64) -> Result<Option<Device>, Failure> {
+fn find_by_token(call: &Call, tx: &Read, member_id: MemberId, now: i64) -> Result<Option<Device>, Failure> {
     let Some(hash) = token(call).map(token_hash) else { return Ok(None) };
     let seen = devices::find(tx, &hash, member_id, now)?;
     Ok(seen.map(|seen| Device { hash, by_member: seen.by_member, voucher_id: seen.voucher_id }))
@@ -54,7 +55,7 @@ fn token(call: &Call) -> Option<&str> {
 
 /// Records that the member signed in at the device of the call, and returns the device's token. A known device keeps its
 /// token, so that a kiosk has one token for all its members.
-pub(crate) fn remember(call: &Call, tx: &Write, member_id: i64) -> Result<String, Failure> {
+pub(crate) fn remember(call: &Call, tx: &Write, member_id: MemberId) -> Result<String, Failure> {
     let known = find_by_token(call, tx, member_id, tx.now())?.zip(token(call));
     let (token, hash) = known.map_or_else(new_token, |(device, token)| (token.to_owned(), device.hash));
     devices::set_used(tx, &hash, member_id)?;

@@ -8,6 +8,7 @@ use super::limits::proofs::Counters;
 use super::session::{new_token, token_hash};
 use super::{pin, sign_in};
 use crate::domain::card;
+use crate::domain::ids::MemberId;
 use crate::http::accept;
 use crate::http::call::{AuthOutcome, Call, PrincipalId};
 use crate::http::failure::Failure;
@@ -49,7 +50,7 @@ pub struct Kiosk {
 #[derive(Debug)]
 pub struct Guest {
     kiosk_id: i64,
-    member_id: i64,
+    member_id: MemberId,
 }
 
 impl Kiosk {
@@ -69,7 +70,7 @@ impl Guest {
         self.kiosk_id
     }
 
-    pub(crate) fn member_id(&self) -> i64 {
+    pub(crate) fn member_id(&self) -> MemberId {
         self.member_id
     }
 
@@ -109,7 +110,7 @@ pub(crate) fn to_start() -> Reply {
 }
 
 /// Makes a code by which one browser becomes a kiosk.
-pub(crate) fn new_pairing(site: &Site, tx: &Write, name: &str, made_by: Option<i64>) -> Result<String, Failure> {
+pub(crate) fn new_pairing(site: &Site, tx: &Write, name: &str, made_by: Option<MemberId>) -> Result<String, Failure> {
     let code = digits(PAIRING_DIGITS);
     kiosks::insert_pairing(tx, &pairing_hash(site, &code), name, made_by, tx.now() + PAIRING_SECONDS)?;
     Ok(code)
@@ -154,7 +155,7 @@ pub(crate) fn check_pin(
     call: &Call,
     tx: &Write,
     kiosk: &Kiosk,
-    member_id: i64,
+    member_id: MemberId,
     pin: &str,
 ) -> Result<Option<Account>, Failure> {
     let member_id = joins::survivor_of(tx, member_id)?;
@@ -180,7 +181,7 @@ pub(crate) fn new_code() -> String {
 }
 
 /// Stores the member's code, in place of the one before.
-pub(crate) fn set_code(tx: &Write, member_id: i64, code: &str) -> Result<(), Failure> {
+pub(crate) fn set_code(tx: &Write, member_id: MemberId, code: &str) -> Result<(), Failure> {
     Ok(kiosks::set_code(tx, member_id, &token_hash(code), tx.now() + CODE_SECONDS).map(drop)?)
 }
 
@@ -209,7 +210,7 @@ pub(crate) fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Opti
 /// A ticket with which a kiosk reports a guest's check-in for one booking later, when the site did not answer.
 #[derive(Debug)]
 pub(crate) struct Ticket {
-    pub(crate) member_id: i64,
+    pub(crate) member_id: MemberId,
     pub(crate) booking_id: i64,
     /// Unix seconds.
     pub(crate) issued_at: i64,
@@ -219,7 +220,7 @@ pub(crate) struct Ticket {
 
 /// A ticket as the guest's page carries it. `secrets`: the guest's, whose change ends the ticket.
 pub(crate) fn new_ticket(site: &Site, guest: &Guest, secrets: &Secrets, booking_id: i64) -> String {
-    let numbers = [guest.kiosk_id, guest.member_id, booking_id, site.now()];
+    let numbers = [guest.kiosk_id, guest.member_id.0, booking_id, site.now()];
     let [kiosk_id, member_id, booking_id, issued_at] = numbers;
     format!("{kiosk_id}.{member_id}.{booking_id}.{issued_at}.{}", hex(&ticket_mac(site, numbers, secrets)))
 }
@@ -234,6 +235,7 @@ fn ticket_mac(site: &Site, numbers: [i64; 4], secrets: &Secrets) -> [u8; 32] {
 pub(crate) fn read_ticket(site: &Site, tx: &Read, kiosk: &Kiosk, text: &str) -> Result<Option<Ticket>, Failure> {
     let Some((numbers, digest)) = split_ticket(text) else { return Ok(None) };
     let [kiosk_id, member_id, booking_id, issued_at] = numbers;
+    let member_id = MemberId(member_id);
     let Some(secrets) = members::find_secrets(tx, member_id)? else { return Ok(None) };
     let is_ours = bool::from(hex(&ticket_mac(site, numbers, &secrets)).as_bytes().ct_eq(digest.as_bytes()));
     let is_over = site.now() - issued_at >= TICKET_SECONDS;

@@ -2,6 +2,7 @@
 
 use super::device;
 use super::limits::messages::{self, Cause, Quota};
+use crate::domain::ids::MemberId;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
@@ -18,7 +19,7 @@ const CODES: u64 = 1_000_000;
 pub(crate) const LIFE_SECONDS: i64 = 10 * 60;
 const TRIES_MAX: i64 = super::limits::PASSCODE_TRIES.fixed();
 /// A number that no member has.
-const NO_MEMBER: i64 = 0;
+const NO_MEMBER: MemberId = MemberId(0);
 const HOUR_SECONDS: i64 = 3600;
 
 /// The purpose of a passcode; one of each purpose is live at a time, and none serves for another.
@@ -47,7 +48,7 @@ impl Use {
 /// The recipient of a passcode.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
-    pub member_id: i64,
+    pub member_id: MemberId,
     pub channel: Channel,
     /// An e-mail address, or a telephone number in E.164.
     pub address: &'a str,
@@ -64,7 +65,7 @@ pub(crate) struct Asker {
 
 impl Asker {
     /// `member_id`: the member whose passcode the call asks for, or a number of nobody, at the same cost.
-    pub(crate) fn of(site: &Site, call: &Call, tx: &Write, member_id: i64) -> Result<Asker, Failure> {
+    pub(crate) fn of(site: &Site, call: &Call, tx: &Write, member_id: MemberId) -> Result<Asker, Failure> {
         let cause = Cause::Recovery(call.network());
         Ok(match device::find(call, tx, member_id, tx.now())? {
             Some(device) if device.by_member => Asker { place: device.hash, cause: Cause::RecoveryAtOwnDevice },
@@ -139,7 +140,7 @@ fn too_many(tx: &Write, until: i64) -> Failure {
 }
 
 /// Counts a try of the live passcode without comparing it, where another part of the same proof was wrong.
-pub(crate) fn spend_try(tx: &Write, member_id: i64, usage: Use) -> Result<(), Failure> {
+pub(crate) fn spend_try(tx: &Write, member_id: MemberId, usage: Use) -> Result<(), Failure> {
     if let Some(live) = passcodes::find(tx, member_id, usage.name(), tx.now())? {
         count_try(tx, member_id, usage, live.tries)?;
     }
@@ -147,7 +148,7 @@ pub(crate) fn spend_try(tx: &Write, member_id: i64, usage: Use) -> Result<(), Fa
 }
 
 /// Counts a wrong try; the last one deletes the passcode.
-fn count_try(tx: &Write, member_id: i64, usage: Use, tries: i64) -> Result<(), Failure> {
+fn count_try(tx: &Write, member_id: MemberId, usage: Use, tries: i64) -> Result<(), Failure> {
     if tries + 1 >= TRIES_MAX {
         passcodes::delete(tx, member_id, usage.name())?;
     } else {
@@ -158,7 +159,13 @@ fn count_try(tx: &Write, member_id: i64, usage: Use, tries: i64) -> Result<(), F
 
 /// Uses up the live passcode, where this is its code, and returns the address that it was sent to. A wrong code costs a
 /// try, and the last try the passcode.
-pub(crate) fn take(site: &Site, tx: &Write, member_id: i64, usage: Use, code: &str) -> Result<Option<String>, Failure> {
+pub(crate) fn take(
+    site: &Site,
+    tx: &Write,
+    member_id: MemberId,
+    usage: Use,
+    code: &str,
+) -> Result<Option<String>, Failure> {
     take_if(site, tx, member_id, usage, code, |_| true)
 }
 
@@ -166,7 +173,7 @@ pub(crate) fn take(site: &Site, tx: &Write, member_id: i64, usage: Use, code: &s
 pub(crate) fn take_sent_to(
     site: &Site,
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     usage: Use,
     code: &str,
     address: &str,
@@ -177,7 +184,7 @@ pub(crate) fn take_sent_to(
 fn take_if(
     site: &Site,
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     usage: Use,
     code: &str,
     counts: impl Fn(&str) -> bool,
@@ -192,6 +199,6 @@ fn take_if(
     Ok(None)
 }
 
-fn hash(site: &Site, member_id: i64, usage: Use, code: &str) -> [u8; 32] {
-    site.keys.hash(Purpose::Passcode, &[&member_id.to_be_bytes(), usage.name().as_bytes(), code.as_bytes()])
+fn hash(site: &Site, member_id: MemberId, usage: Use, code: &str) -> [u8; 32] {
+    site.keys.hash(Purpose::Passcode, &[&member_id.0.to_be_bytes(), usage.name().as_bytes(), code.as_bytes()])
 }

@@ -7,6 +7,7 @@ use super::limits::messages::Cause;
 use super::passcode::{self, Target, Use};
 use super::security_event::{self, Event};
 use crate::domain::audit::{Actor, Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::{recovery_code, totp};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -101,7 +102,7 @@ pub(crate) fn requirement(
 }
 
 /// Whether the account has a second factor that is on.
-pub(crate) fn is_on(tx: &Write, member_id: i64) -> Result<bool, Failure> {
+pub(crate) fn is_on(tx: &Write, member_id: MemberId) -> Result<bool, Failure> {
     Ok(second_factors::find(tx, member_id, tx.now())?.kind.is_some())
 }
 
@@ -134,7 +135,7 @@ pub(crate) fn send(
     site: &Site,
     call: &Call,
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     to: &(Channel, String),
 ) -> Result<(), Failure> {
     passcode::send_or_refuse(site, tx, Use::SignIn, &target(call, member_id, to))
@@ -145,13 +146,13 @@ pub(crate) fn send_within_limit(
     site: &Site,
     call: &Call,
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     to: &(Channel, String),
 ) -> Result<bool, Failure> {
     Ok(passcode::send(site, tx, Use::SignIn, &target(call, member_id, to))?.is_counted())
 }
 
-fn target<'a>(call: &Call, member_id: i64, (channel, address): &'a (Channel, String)) -> Target<'a> {
+fn target<'a>(call: &Call, member_id: MemberId, (channel, address): &'a (Channel, String)) -> Target<'a> {
     Target { member_id, channel: *channel, address, language: call.mail_language(), cause: Cause::SignIn }
 }
 
@@ -181,7 +182,7 @@ pub(crate) fn prove(site: &Site, call: &Call, tx: &Write, account: &Account, typ
 fn prove_by_authenticator(
     site: &Site,
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     factor: &Factor,
     code: &str,
 ) -> Result<Proof, Failure> {
@@ -190,7 +191,10 @@ fn prove_by_authenticator(
     }
     let place = columns::SECOND_FACTOR.at([member_id.into()]);
     let Some(secret) = unseal(site, &place, factor.sealed.as_deref()) else {
-        tracing::error!(member_id, "the authenticator's secret was not sealed for this row by this site's key");
+        tracing::error!(
+            member_id = member_id.0,
+            "the authenticator's secret was not sealed for this row by this site's key"
+        );
         return Ok(Proof::Unusable("factor.unreadable"));
     };
     let Some(step) = totp::matching_step(&secret, code, tx.now(), factor.last_step) else { return Ok(Proof::Wrong) };
@@ -198,7 +202,13 @@ fn prove_by_authenticator(
     Ok(Proof::Right(SecondFactorPassed(())))
 }
 
-fn prove_by_recovery_code(site: &Site, call: &Call, tx: &Write, member_id: i64, code: &str) -> Result<Proof, Failure> {
+fn prove_by_recovery_code(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    member_id: MemberId,
+    code: &str,
+) -> Result<Proof, Failure> {
     if !second_factors::take_recovery_code(tx, member_id, &hash(site, member_id, code))? {
         return Ok(Proof::Wrong);
     }
@@ -218,21 +228,26 @@ pub(crate) fn new_secret() -> Secret {
 
 /// Stores a new secret until its first code comes. The secret replaces an older one that waited; a factor that is on stays
 /// on.
-pub(crate) fn begin_setup(site: &Site, tx: &Write, member_id: i64, secret: &Secret) -> Result<(), Failure> {
+pub(crate) fn begin_setup(site: &Site, tx: &Write, member_id: MemberId, secret: &Secret) -> Result<(), Failure> {
     let sealed = site.keys.seal(&columns::PENDING_FACTOR.at([member_id.into()]), secret);
     second_factors::set_pending(tx, member_id, &sealed, tx.now() + PENDING_SECONDS)?;
     Ok(())
 }
 
 /// The secret that waits for its first code. One that was not sealed for its row does not wait.
-pub(crate) fn find_pending(site: &Site, tx: &Read, member_id: i64) -> Result<Option<Vec<u8>>, Failure> {
+pub(crate) fn find_pending(site: &Site, tx: &Read, member_id: MemberId) -> Result<Option<Vec<u8>>, Failure> {
     let sealed = second_factors::find(tx, member_id, site.now())?.sealed_pending;
     let place = columns::PENDING_FACTOR.at([member_id.into()]);
     Ok(unseal(site, &place, sealed.as_deref()))
 }
 
 /// Turns the authenticator on, where the code is one of the waiting secret. `None`: no secret waits.
-pub(crate) fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str) -> Result<Option<Proof>, Failure> {
+pub(crate) fn finish_setup(
+    site: &Site,
+    tx: &Write,
+    member_id: MemberId,
+    typed: &str,
+) -> Result<Option<Proof>, Failure> {
     let Some(secret) = find_pending(site, tx, member_id)? else { return Ok(None) };
     if site.clock.is_suspect() {
         return Ok(Some(Proof::Unusable(CLOCK_SUSPECT)));
@@ -249,7 +264,7 @@ pub(crate) fn finish_setup(site: &Site, tx: &Write, member_id: i64, typed: &str)
 pub(crate) fn finish_activation(
     site: &Site,
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     kept_session: Option<&TokenHash>,
     language: Language,
     actor: &Actor,
@@ -260,14 +275,14 @@ pub(crate) fn finish_activation(
 }
 
 /// Ends every older session except `kept_session`, and the passcode of a sign-in under way.
-pub(crate) fn end_older(tx: &Write, member_id: i64, kept_session: Option<&TokenHash>) -> Result<(), Failure> {
+pub(crate) fn end_older(tx: &Write, member_id: MemberId, kept_session: Option<&TokenHash>) -> Result<(), Failure> {
     sessions::delete_of_member(tx, member_id, kept_session)?;
     passcodes::delete(tx, member_id, Use::SignIn.name())?;
     Ok(())
 }
 
 /// Replaces the recovery codes. The codes are shown once; only their hashes are stored.
-pub(crate) fn new_recovery_codes(site: &Site, tx: &Write, member_id: i64) -> Result<Vec<String>, Failure> {
+pub(crate) fn new_recovery_codes(site: &Site, tx: &Write, member_id: MemberId) -> Result<Vec<String>, Failure> {
     second_factors::delete_recovery_codes(tx, member_id)?;
     let codes: Vec<String> = (0..recovery_code::CODES).map(|_| recovery_code::from_bytes(random())).collect();
     for shown in &codes {
@@ -277,8 +292,8 @@ pub(crate) fn new_recovery_codes(site: &Site, tx: &Write, member_id: i64) -> Res
     Ok(codes)
 }
 
-fn hash(site: &Site, member_id: i64, code: &str) -> [u8; 32] {
-    site.keys.hash(Purpose::RecoveryCode, &[&member_id.to_be_bytes(), code.as_bytes()])
+fn hash(site: &Site, member_id: MemberId, code: &str) -> [u8; 32] {
+    site.keys.hash(Purpose::RecoveryCode, &[&member_id.0.to_be_bytes(), code.as_bytes()])
 }
 
 fn unseal(site: &Site, place: &Place, sealed: Option<&[u8]>) -> Option<Vec<u8>> {

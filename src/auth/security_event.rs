@@ -4,6 +4,7 @@
 use super::limits::messages::{self, Cause};
 use super::session::new_token;
 use crate::domain::audit::{Actor, Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
@@ -106,7 +107,7 @@ impl Event {
 pub fn record_and_notify(
     site: &Site,
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     event: Event,
     detail: &Value,
     language: Language,
@@ -155,7 +156,7 @@ pub(crate) fn record_address_change(
 pub(crate) fn record_leaving(
     site: &Site,
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     leaves_at: i64,
     language: Language,
     actor: &Actor,
@@ -187,7 +188,7 @@ pub(crate) fn record_leaving(
     Ok(())
 }
 
-fn record(tx: &Write, member_id: i64, event: Event, detail: &Value, actor: &Actor) -> Result<(), Failure> {
+fn record(tx: &Write, member_id: MemberId, event: Event, detail: &Value, actor: &Actor) -> Result<(), Failure> {
     audit::insert(tx, actor, event.audit_action(), &Subject::Member(member_id), &Detail::none())?;
     notices::insert(tx, member_id, event.notice(), &detail.to_string())?;
     Ok(())
@@ -200,7 +201,7 @@ fn record(tx: &Write, member_id: i64, event: Event, detail: &Value, actor: &Acto
 fn send(
     site: &Site,
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     event: Event,
     (channel, recipient): (Channel, &str),
     undone: Option<Undo>,

@@ -1,6 +1,7 @@
 //! Sessions and booking tokens: the principal of the token that a request carries.
 
 use crate::domain::audit::Actor;
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
@@ -23,7 +24,7 @@ const TOKEN_CHARS: usize = (TOKEN_BYTES * 4).div_ceil(3);
 /// A member with a session, staff included.
 #[derive(Debug)]
 pub struct Member {
-    id: i64,
+    id: MemberId,
     role: Role,
     session: TokenHash,
     /// The session's last proof of identity, in Unix seconds.
@@ -42,11 +43,11 @@ pub enum Bearer {
     /// A member's session.
     Member(Member),
     /// The token of a booking; `booking_id` is `None` where the token was issued without a booking.
-    Booking { member_id: i64, booking_id: Option<i64> },
+    Booking { member_id: MemberId, booking_id: Option<i64> },
 }
 
 impl Member {
-    pub(crate) fn id(&self) -> i64 {
+    pub(crate) fn id(&self) -> MemberId {
         self.id
     }
 
@@ -78,7 +79,7 @@ impl Member {
 
 impl Bearer {
     /// The member whose token it is.
-    pub(crate) fn member_id(&self) -> i64 {
+    pub(crate) fn member_id(&self) -> MemberId {
         match self {
             Bearer::Member(member) => member.id,
             Bearer::Booking { member_id, .. } => *member_id,

@@ -7,6 +7,7 @@ use super::own;
 use super::second_factor::{Proof, SecondFactorPassed};
 use super::session::{new_token, token_hash};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::password;
 use crate::domain::unicode::nfc;
 use crate::http::call::{AuthOutcome, Call};
@@ -134,7 +135,7 @@ fn judge_password(
     tx: &Write,
     name: &str,
     accounts: Vec<Account>,
-    right: Option<i64>,
+    right: Option<MemberId>,
 ) -> Result<PasswordProof, Failure> {
     let mut accounts = match admit_within(site, call, tx, name, accounts)? {
         Attempt::For(accounts) => accounts,
@@ -309,7 +310,7 @@ impl OwnPassword {
 pub(crate) fn check_own_password(
     site: &Site,
     call: &Call,
-    member_id: i64,
+    member_id: MemberId,
     secret: &str,
 ) -> Result<OwnPassword, Failure> {
     let account = site.store.read(|tx| {

@@ -6,6 +6,7 @@ use super::passkey::{self, CheckedResponse};
 use super::second_factor::{self, Proof, RequiredCode, Requirement};
 use super::sign_in;
 use super::token_hash;
+use crate::domain::ids::MemberId;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -15,11 +16,11 @@ use crate::store::tables::members::Account;
 /// A member whose identity was proven at the desk. Only this file makes one.
 #[derive(Debug)]
 pub(crate) struct Signer {
-    id: i64,
+    id: MemberId,
 }
 
 impl Signer {
-    pub(crate) fn id(&self) -> i64 {
+    pub(crate) fn id(&self) -> MemberId {
         self.id
     }
 }

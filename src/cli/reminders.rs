@@ -3,6 +3,7 @@
 use super::shell::Shell;
 use super::{CommandResult, Row, Table, refused, shown_moment};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::reminder::Reminder;
 use crate::jobs::reminders;
 use clap::Args;
@@ -40,7 +41,7 @@ impl Reminders {
     }
 }
 
-impl Row for (i64, Reminder) {
+impl Row for (MemberId, Reminder) {
     const HEADINGS: &'static [&'static str] = &["MEMBER", "PROGRAMME", "REMINDER", "CURRENT UNTIL"];
 
     fn cells(&self) -> Vec<String> {

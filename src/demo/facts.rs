@@ -6,6 +6,7 @@ use crate::app::partners::Terms;
 use crate::app::{self, RankedActor};
 use crate::auth::{new_token, token_hash};
 use crate::domain::audit::{Actor, ActorId, Origin};
+use crate::domain::ids::MemberId;
 use crate::domain::password::{self, Cost};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -49,7 +50,7 @@ pub(crate) struct PartnerFacts {
 pub(crate) struct MemberFacts {
     pub username: String,
     pub password: &'static str,
-    pub member_id: i64,
+    pub member_id: MemberId,
     pub email: String,
     pub role: Role,
     pub name: String,
@@ -169,7 +170,7 @@ fn renew_partner(site: &Site) -> Result<PartnerFacts, Failure> {
 /// The cast, in the order of their numbers: the current flyers first, then the others.
 fn list_members(tx: &Read) -> Result<Vec<MemberFacts>, Failure> {
     let mut all = Vec::new();
-    for (person, member_id) in PEOPLE.cast.iter().zip(1..) {
+    for (person, member_id) in PEOPLE.cast.iter().zip((1..).map(MemberId)) {
         let Some(profile) = members::find(tx, member_id)? else { continue };
         all.push(MemberFacts {
             username: profile.username,

@@ -9,6 +9,7 @@ use crate::domain::booking::{Standing, admit};
 use crate::domain::catalogue::Catalogue;
 use crate::domain::currency::FLYER_DAYS;
 use crate::domain::entry::Status;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::password::{self, Cost};
 use crate::http::failure::Failure;
@@ -54,7 +55,7 @@ struct Filler<'a> {
 pub(super) fn fill(site: &Site, zone: &TimeZone, plan: &Plan, progress: &mut Progress) -> Result<Made, Failure> {
     let (mut rng, midnight) = (Rng::new(plan.seed), zone.day(site.now(), 0).from);
     let people = people::all(plan, &mut rng);
-    let numbered = || (1..).zip(&people);
+    let numbered = || (1..).map(MemberId).zip(&people);
     let write = |bulk: &Bulk| -> Result<Made, Failure> {
         let (catalogue, tunnel_id) = (site.catalogue, site.tunnel_id);
         let mut filler = Filler { bulk, catalogue, tunnel_id, midnight, rng, lessons: 0 };
@@ -74,8 +75,8 @@ pub(super) fn fill(site: &Site, zone: &TimeZone, plan: &Plan, progress: &mut Pro
             // Rounded up or down at random, so that the sum is about right.
             let flights = (more * person.weight() + filler.rng.below(weights)) / weights;
             filler.fly(member_id, person, flights, flyer_since)?;
-            if member_id % MEMBERS_BETWEEN_PROGRESS == 0 {
-                progress("members", member_id as u64, people.len() as u64);
+            if member_id.0 % MEMBERS_BETWEEN_PROGRESS == 0 {
+                progress("members", member_id.0 as u64, people.len() as u64);
             }
         }
         progress("entries", 0, 1);
@@ -98,7 +99,7 @@ impl Filler<'_> {
     }
 
     /// Adds a member, and a signer to the tunnel's list, which the admin keeps.
-    fn join(&mut self, member_id: i64, person: &Person, password_hash: &str) -> Result<(), Failure> {
+    fn join(&mut self, member_id: MemberId, person: &Person, password_hash: &str) -> Result<(), Failure> {
         let name = names::draw(&mut self.rng, member_id, person.username);
         let join_date = self.moment(person.joined, 7) + self.rng.between(0, HOUR);
         let is_child = person.state.is_empty() && self.rng.percent(15);
@@ -119,15 +120,15 @@ impl Filler<'_> {
             ..NewMember::default()
         };
         members::insert(&joining, &new)?;
-        let (email, phone) = ((&*name.email, !person.unconfirmed), (&*name.phone, member_id % 3 == 0));
+        let (email, phone) = ((&*name.email, !person.unconfirmed), (&*name.phone, member_id.0 % 3 == 0));
         members::set_reach(&joining, member_id, email, phone)?;
         members::set_paid_until(&joining, member_id, person.paid_until.map(|day| self.moment(day, 0)))?;
         if person.banned {
             let at = self.moment(BAN_DAY, 18);
             bans::set(&self.bulk.at(at), member_id, Some(at))?;
         }
-        if member_id <= PICTURES {
-            media::set(&joining, member_id, &photos::invented(member_id as usize))?;
+        if member_id.0 <= PICTURES {
+            media::set(&joining, member_id, &photos::invented(member_id.0 as usize))?;
         }
         let signer = |cat_group, cat_id| NewSigner {
             tunnel_id: self.tunnel_id,
@@ -148,7 +149,7 @@ impl Filler<'_> {
     }
 
     /// Drafts what a member learns. Returns the day from which the member holds Flyer Level 1.
-    fn learn(&mut self, member_id: i64, person: &Person) -> Result<i64, Failure> {
+    fn learn(&mut self, member_id: MemberId, person: &Person) -> Result<i64, Failure> {
         let lessons = person.lessons(self.catalogue, &mut self.rng);
         let mut signers = if person.trained_until.is_some() { FOUNDERS.to_vec() } else { INSTRUCTORS.to_vec() };
         signers.retain(|signer| *signer != member_id);
@@ -183,7 +184,7 @@ impl Filler<'_> {
     }
 
     /// Drafts the last flight of a member and `more` others, with their bookings.
-    fn fly(&mut self, member_id: i64, person: &Person, more: u64, flyer_since: i64) -> Result<(), Failure> {
+    fn fly(&mut self, member_id: MemberId, person: &Person, more: u64, flyer_since: i64) -> Result<(), Failure> {
         let Some((first, until)) = person.flies() else { return Ok(()) };
         let mut days: Vec<i64> = (0..more).map(|_| self.draw_day(first, until)).chain(person.last_day).collect();
         days.sort_unstable();

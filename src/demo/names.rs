@@ -2,6 +2,7 @@
 //! examples, telephone numbers those kept for fiction where a country has such numbers.
 
 use super::rng::Rng;
+use crate::domain::ids::MemberId;
 use crate::domain::unicode::folded;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -38,7 +39,7 @@ pub(super) struct Name {
 }
 
 /// Draws a name. An empty `username` becomes one of the name and the member's number, so that no two are equal.
-pub(super) fn draw(rng: &mut Rng, member_id: i64, username: &str) -> Name {
+pub(super) fn draw(rng: &mut Rng, member_id: MemberId, username: &str) -> Name {
     let nation = rng.weighted(&NATIONS, |nation| nation.weight);
     let (first, last) = (rng.pick(&nation.first), rng.pick(&nation.last));
     let username = match username {
@@ -72,7 +73,7 @@ mod tests {
     fn every_name_gives_an_account_that_sign_up_would_take() {
         let mut rng = Rng::new(1);
         let mut seen = HashSet::new();
-        for number in 1..=5000 {
+        for number in (1..=5000).map(MemberId) {
             let Name { username, email, phone, nation, .. } = draw(&mut rng, number, "");
             assert!(username::parse(&username).is_ok() && email::parse(&email).is_ok(), "{username} {email}");
             assert!(seen.insert(username.to_ascii_lowercase()), "{username} is there twice");

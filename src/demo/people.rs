@@ -5,6 +5,7 @@ use super::Plan;
 use super::rng::Rng;
 use crate::domain::catalogue::{Catalogue, Level, LevelKey, SafetyKind};
 use crate::domain::entry::Status;
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -30,11 +31,11 @@ const ENTRIES_FOR_ALL_AMBITIONS: u64 = 36;
 
 /// The numbers of some members of the cast. The founders are the first signers, and sign for the staff; the instructors
 /// hold level 4, and sign for all others.
-pub(super) const ADMIN: i64 = 1;
-pub(super) const DESK: i64 = 2;
-pub(super) const SYNC: i64 = 3;
-pub(super) const FOUNDERS: [i64; 2] = [5, 6];
-pub(super) const INSTRUCTORS: [i64; 4] = [5, 6, 8, 10];
+pub(super) const ADMIN: MemberId = MemberId(1);
+pub(super) const DESK: MemberId = MemberId(2);
+pub(super) const SYNC: MemberId = MemberId(3);
+pub(super) const FOUNDERS: [MemberId; 2] = [MemberId(5), MemberId(6)];
+pub(super) const INSTRUCTORS: [MemberId; 4] = [MemberId(5), MemberId(6), MemberId(8), MemberId(10)];
 
 pub(super) static PEOPLE: LazyLock<People> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../assets/demo/people.json")).expect("a test reads assets/demo/people.json")

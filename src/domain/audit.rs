@@ -12,6 +12,7 @@ pub use crate::keys::{ChainKey, Hash};
 
 pub(crate) use crate::keys::Head;
 
+use crate::domain::ids::MemberId;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Display, Write};
@@ -23,7 +24,7 @@ const DETAIL_NAME_CHARS_MAX: usize = 80;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActorId {
     /// A member, by number.
-    Member(i64),
+    Member(MemberId),
     /// A user at the machine's shell.
     Cli {
         /// The numeric id of the Unix user.
@@ -45,7 +46,7 @@ pub enum Subject {
     /// The site as a whole.
     Site,
     /// A member, by number.
-    Member(i64),
+    Member(MemberId),
     /// A partner, by client identifier.
     Partner(String),
     /// A tunnel, by number.
@@ -182,8 +183,8 @@ impl Detail {
     }
 
     /// Adds a number under a name.
-    pub fn number(self, name: &'static str, value: i64) -> Detail {
-        self.with(name, value)
+    pub fn number(self, name: &'static str, value: impl Into<i64>) -> Detail {
+        self.with(name, value.into())
     }
 
     pub(crate) fn flag(self, name: &'static str, value: bool) -> Detail {
@@ -196,8 +197,8 @@ impl Detail {
     }
 
     /// Adds a list of numbers under a name.
-    pub fn numbers(self, name: &'static str, values: &[i64]) -> Detail {
-        let values: Vec<_> = values.iter().map(i64::to_string).collect();
+    pub fn numbers<T: Copy + Into<i64>>(self, name: &'static str, values: &[T]) -> Detail {
+        let values: Vec<_> = values.iter().map(|value| (*value).into().to_string()).collect();
         self.with(name, format_args!("[{}]", values.join(",")))
     }
 

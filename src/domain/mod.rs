@@ -14,6 +14,7 @@ pub mod currency;
 pub(crate) mod email;
 pub mod entry;
 pub(crate) mod health;
+pub mod ids;
 pub mod local_time;
 pub(crate) mod mail_event;
 pub(crate) mod member_query;

@@ -1,5 +1,6 @@
 //! Account roles: the permissions of an account at this site. The levels that a member holds are in the logbook.
 
+use crate::domain::ids::MemberId;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -67,7 +68,7 @@ pub(crate) enum Rank {
     /// The machine's shell, a job or an import: serves every account.
     Owner,
     /// An account: serves by its role.
-    Account { member_id: i64, role: Role },
+    Account { member_id: MemberId, role: Role },
     /// A partner, or a third party that calls a webhook: serves no account.
     Outside,
 }
@@ -75,7 +76,7 @@ pub(crate) enum Rank {
 impl Rank {
     /// Why the actor may not read, reset or send the data of an account, as the key of a text; `None` where the actor
     /// may. An actor does not serve the own account: its owner has the members' app.
-    pub(crate) fn denial(self, subject_id: i64, subject: Role) -> Option<&'static str> {
+    pub(crate) fn denial(self, subject_id: MemberId, subject: Role) -> Option<&'static str> {
         match self {
             Rank::Account { member_id, .. } if member_id == subject_id => Some("desk.own_account"),
             Rank::Account { role, .. } if role.may_serve(subject) => None,
@@ -85,7 +86,7 @@ impl Rank {
     }
 
     /// The number of the actor's account, if the actor has one.
-    pub(crate) fn member_id(self) -> Option<i64> {
+    pub(crate) fn member_id(self) -> Option<MemberId> {
         match self {
             Rank::Account { member_id, .. } => Some(member_id),
             Rank::Owner | Rank::Outside => None,

@@ -1,6 +1,7 @@
 //! A request, whole: its body is read before an operation sees the request.
 
 use crate::domain::audit::{Actor, ActorId};
+use crate::domain::ids::MemberId;
 use crate::http::accept;
 use crate::http::body::{Body, ParsedBody};
 use crate::http::failure::Failure;
@@ -111,9 +112,9 @@ pub(crate) enum PrincipalId {
     #[default]
     Anyone,
     /// A member, by number.
-    Member(i64),
+    Member(MemberId),
     /// The bearer of a booking's token, by the member's number.
-    Booking(i64),
+    Booking(MemberId),
     /// A partner, by number.
     Partner(i64),
     /// A third party that calls back.
@@ -126,8 +127,8 @@ impl PrincipalId {
         let (kind, id) = match self {
             PrincipalId::Anyone => return "-".into(),
             PrincipalId::Sender(name) => return ["sender:", name].concat().into(),
-            PrincipalId::Member(id) => ("member:", id),
-            PrincipalId::Booking(id) => ("booking-of:", id),
+            PrincipalId::Member(MemberId(id)) => ("member:", id),
+            PrincipalId::Booking(MemberId(id)) => ("booking-of:", id),
             PrincipalId::Partner(id) => ("partner:", id),
         };
         [kind, &id.to_string()].concat().into()
@@ -146,7 +147,7 @@ pub(crate) struct IdempotentRequest {
     /// The booking that the outcome is about, if any: the kept outcome is void once the booking ends or moves.
     pub booking_id: Cell<Option<i64>>,
     /// The member whose credentials the outcome shows, if it shows any: the kept outcome is void once they change.
-    pub shown_of: Cell<Option<i64>>,
+    pub shown_of: Cell<Option<MemberId>>,
 }
 
 /// The requested rows of a list.
@@ -164,7 +165,7 @@ impl Call {
     }
 
     /// A member as the actor of this call, for the audit log.
-    pub(crate) fn actor(&self, member_id: i64) -> Actor {
+    pub(crate) fn actor(&self, member_id: MemberId) -> Actor {
         Actor::caller(ActorId::Member(member_id), self.peer)
     }
 
@@ -183,7 +184,7 @@ impl Call {
     }
 
     /// Records the member whose credentials the outcome shows: the kept outcome is repeated only until they change.
-    pub(crate) fn shows_credentials_of(&self, member_id: i64) {
+    pub(crate) fn shows_credentials_of(&self, member_id: MemberId) {
         if let Some(repeat) = self.idempotency.get() {
             repeat.shown_of.set(Some(member_id));
         }
@@ -230,8 +231,8 @@ impl Call {
     }
 
     /// A parameter of the path as the number of a row; `None` where it is no positive number.
-    pub(crate) fn param_id(&self, index: usize) -> Option<i64> {
-        self.param(index).parse().ok().filter(|id| *id > 0)
+    pub(crate) fn param_id<T: From<i64>>(&self, index: usize) -> Option<T> {
+        self.param(index).parse().ok().filter(|id| *id > 0).map(T::from)
     }
 
     /// The fields of a JSON body. An empty body counts as an empty object.

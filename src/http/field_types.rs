@@ -1,6 +1,7 @@
 //! The types of fields in bodies, forms and queries. `assets/api/types.json` has the text and pattern of each type for the
 //! API description, under the type's name.
 
+use crate::domain::ids::MemberId;
 use crate::domain::questions;
 use crate::domain::{email, minutes, username};
 use crate::http::body::{Field, shared};
@@ -99,6 +100,25 @@ kinds! {
     /// A new username.
     Username -> String = fields::as_line(username::parse);
 }
+
+/// The numbers of rows with a type of their own.
+macro_rules! ids {
+    ($($id:ident),*) => {$(
+        impl Field for $id {
+            type Value = $id;
+
+            fn read(value: &Value) -> Result<$id, Text> {
+                fields::id(value)
+            }
+
+            fn schema() -> Value {
+                Id::schema()
+            }
+        }
+    )*};
+}
+
+ids! { MemberId }
 
 /// Unix seconds.
 pub struct Moment;

@@ -1,5 +1,6 @@
 //! Replies: the only place that writes JSON and the error envelope.
 
+use crate::domain::ids::MemberId;
 use crate::http::answer::{FieldOfAnswer, Sometimes, True};
 use crate::http::call::{Call, Page};
 use crate::http::chunks::Chunks;
@@ -46,7 +47,7 @@ pub struct Reply {
 /// The session that an event stream belongs to, and ends with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Listener {
-    pub member_id: i64,
+    pub member_id: MemberId,
     /// The hash of the session's token.
     pub session: [u8; 32],
 }

@@ -5,6 +5,7 @@
 use crate::app::logbook::sign_offs;
 use crate::app::{self, RankedActor, handovers};
 use crate::domain::audit::Actor;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::reminder::{self, FLOWN_DAYS_AGO, Reminder, TRAINED_DAYS_AGO};
 use crate::http::failure::Failure;
@@ -32,7 +33,7 @@ const DAY_SECONDS: i64 = 24 * 60 * 60;
 #[derive(Debug, Default)]
 pub struct Reminded {
     /// The reminders with the member's number, in that order.
-    pub reminders: BTreeSet<(i64, Reminder)>,
+    pub reminders: BTreeSet<(MemberId, Reminder)>,
     /// The number of reminders that are also mailed.
     pub mails: usize,
 }
@@ -125,7 +126,7 @@ fn walk(
 }
 
 /// The due reminders of a member that were not sent before; none for a banned member.
-fn missing(tx: &Read, zone: &TimeZone, member_id: i64, now: i64) -> Result<Vec<Reminder>, Failure> {
+fn missing(tx: &Read, zone: &TimeZone, member_id: MemberId, now: i64) -> Result<Vec<Reminder>, Failure> {
     let due = reminder::due(&standing::read(tx, member_id, now)?.currency, zone, now);
     let mut missing = Vec::new();
     for reminder in due {
@@ -140,9 +141,9 @@ fn missing(tx: &Read, zone: &TimeZone, member_id: i64, now: i64) -> Result<Vec<R
 
 /// Sends reminders in one transaction. The transaction derives them again, because a member may have flown since the
 /// read.
-fn remind(site: &Site, candidates: &[(i64, Reminder)], reminded: &mut Reminded) -> Result<(), Failure> {
+fn remind(site: &Site, candidates: &[(MemberId, Reminder)], reminded: &mut Reminded) -> Result<(), Failure> {
     let zone = site.time_zone()?;
-    let members: BTreeSet<i64> = candidates.iter().map(|(member_id, _)| *member_id).collect();
+    let members: BTreeSet<MemberId> = candidates.iter().map(|(member_id, _)| *member_id).collect();
     let (done, mails) = site.store.write(site.now(), |tx| {
         let (mut done, mut mails) = (Vec::new(), 0);
         for member_id in members {
@@ -161,7 +162,7 @@ fn remind(site: &Site, candidates: &[(i64, Reminder)], reminded: &mut Reminded) 
 }
 
 /// Inserts the notice, and the mail where the member has a confirmed address. Returns whether a mail was queued.
-fn send(site: &Site, tx: &Write, member_id: i64, reminder: &Reminder) -> Result<bool, Failure> {
+fn send(site: &Site, tx: &Write, member_id: MemberId, reminder: &Reminder) -> Result<bool, Failure> {
     let detail = detail(reminder);
     notices::insert(tx, member_id, reminder.subject(), &detail.to_string())?;
     let Some((recipient, language)) = recipient(site, tx, member_id)? else { return Ok(false) };
@@ -183,14 +184,14 @@ fn detail(reminder: &Reminder) -> Value {
 
 /// The confirmed address and the language. `None` without a mail server: such mails would wait at the desk to be read
 /// out, and the notice says the same.
-fn recipient(site: &Site, tx: &Read, member_id: i64) -> Result<Option<(String, String)>, Failure> {
+fn recipient(site: &Site, tx: &Read, member_id: MemberId) -> Result<Option<(String, String)>, Failure> {
     if site.config.mail.is_none() {
         return Ok(None);
     }
     Ok(members::find_correspondence(tx, member_id)?)
 }
 
-fn count_mails<'a>(site: &Site, due: impl Iterator<Item = &'a (i64, Reminder)>) -> Result<usize, Failure> {
+fn count_mails<'a>(site: &Site, due: impl Iterator<Item = &'a (MemberId, Reminder)>) -> Result<usize, Failure> {
     site.store.read(|tx| {
         let mut mails = 0;
         for (member_id, _) in due {

@@ -1,6 +1,7 @@
 //! Erasure of members: from every row, from the texts of other members, and from the bytes of the file. A tombstone beside
 //! the backups keeps a restored one from bringing the member back.
 
+use crate::domain::ids::MemberId;
 use crate::domain::mention::{Person, Terms};
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -36,7 +37,7 @@ pub(crate) struct Leaving {
 
 impl Leaving {
     /// The numbers of the accounts that go.
-    pub(crate) fn numbers(&self) -> Vec<i64> {
+    pub(crate) fn numbers(&self) -> Vec<MemberId> {
         let joined = self.joined.iter().flat_map(Leaving::numbers);
         std::iter::once(self.person.member_id).chain(joined).collect()
     }
@@ -48,13 +49,13 @@ pub(crate) fn forget(site: &Site, tx: &Write, leaving: &Leaving, erased_at: i64)
         mentions::change(tx, mention)?;
     }
     erasure::erase(tx, &site.keys, &leaving.person, erased_at, &leaving.stand_in)?;
-    tracing::info!(member_id = leaving.person.member_id, "a member is erased");
+    tracing::info!(member_id = leaving.person.member_id.0, "a member is erased");
     leaving.joined.iter().try_for_each(|one| forget(site, tx, one, erased_at))
 }
 
 /// Finds mentions of a member in every text that is declared as searched. Takes long, so it comes before the change that
 /// erases the member, and reads a part at a time.
-pub(crate) fn find_mentions(site: &Site, member_id: i64, progress: &mut Progress) -> Result<Leaving, Failure> {
+pub(crate) fn find_mentions(site: &Site, member_id: MemberId, progress: &mut Progress) -> Result<Leaving, Failure> {
     let person = site.store.read(|tx| Ok(erasure::find_person(tx, member_id)?))?.ok_or_else(Failure::not_found)?;
     let stand_in = stand_in(site)?;
     let mentions = search(site, &person.widely(), &stand_in, progress)?;
@@ -96,7 +97,7 @@ fn stand_in(site: &Site) -> Result<String, Failure> {
 pub(crate) fn erase_again(site: &Site, all: &[Tombstone], progress: &mut Progress) -> Result<usize, Failure> {
     let mut erased = 0;
     let last = site.store.read(|tx| Ok(members::last_id(tx)?))?;
-    let (all, odd): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.member_id <= last + MEMBERS_AHEAD_MAX);
+    let (all, odd): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.member_id.0 <= last + MEMBERS_AHEAD_MAX);
     if !odd.is_empty() {
         tracing::warn!(number = odd.len(), "erased members are passed over: the site never had such numbers");
     }
@@ -140,7 +141,7 @@ pub(crate) fn rebuild(site: &Site, progress: &mut Progress) -> Result<(), String
     rewrite(&site.store)?;
     progress("rebuilding the database", 1, 1);
     // A member who was erased meanwhile is due for the next rebuild.
-    let note = |member_id: &i64| site.store.write(site.now(), |tx| Ok(erasure::set_rebuilt(tx, *member_id)?));
+    let note = |member_id: &MemberId| site.store.write(site.now(), |tx| Ok(erasure::set_rebuilt(tx, *member_id)?));
     due.iter().try_for_each(|one| note(one).map(drop)).map_err(|e| format!("cannot write the file: {e}"))
 }
 

@@ -107,6 +107,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::config::Config;
+    use crate::domain::ids::MemberId;
     use crate::keys::{Purpose, columns};
     use crate::ops::lifecycle::Identity;
     use crate::store::tables::{partners, second_factors};
@@ -138,7 +139,10 @@ mod tests {
     fn check(site: &Site, pin: [u8; 32]) {
         let found = site.store.read(|tx| {
             let secrets = partners::list_secrets(tx, Some("client"), site.now())?;
-            Ok((secrets[0].open(&site.keys), second_factors::find(tx, 1, site.now())?.sealed_pending.unwrap()))
+            Ok((
+                secrets[0].open(&site.keys),
+                second_factors::find(tx, MemberId(1), site.now())?.sealed_pending.unwrap(),
+            ))
         });
         let (secret, factor) = found.unwrap();
         assert_eq!(secret.as_deref(), Some(SECRET));

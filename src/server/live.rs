@@ -2,6 +2,7 @@
 //! then reloads itself.
 
 use super::long_answer::{Aborted, RemainingChunks};
+use crate::domain::ids::MemberId;
 use crate::http::reply::Listener;
 use crate::store::tables::sessions::TokenHash;
 use bytes::Bytes;
@@ -155,7 +156,7 @@ impl Streams {
 /// taken, the oldest of the member with the most streams, if that leaves this member no fewer than the newcomer then has.
 /// `None`: there is no room.
 fn make_room(open: &mut Vec<OpenStream>, newcomer: Listener) -> Option<()> {
-    let of_member = |open: &[OpenStream], id: i64| open.iter().filter(|one| one.listener.member_id == id).count();
+    let of_member = |open: &[OpenStream], id: MemberId| open.iter().filter(|one| one.listener.member_id == id).count();
     let is_same = |one: &OpenStream| one.listener.session == newcomer.session;
     if open.iter().filter(|one| is_same(one)).count() >= STREAMS_PER_SESSION_MAX {
         let oldest = open.iter().position(is_same)?;
@@ -202,7 +203,7 @@ mod tests {
     use super::*;
     use http_body_util::BodyExt;
 
-    fn listener(member_id: i64, session: u8) -> Listener {
+    fn listener(member_id: MemberId, session: u8) -> Listener {
         Listener { member_id, session: [session; 32] }
     }
 
@@ -213,7 +214,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_stream_sends_events_at_once_but_not_often_and_ends_after_its_time_or_with_the_server() {
         let streams = Streams::new();
-        let mut answer = streams.begin(Bytes::from_static(b"retry: 1000\n\n"), listener(1, 1)).unwrap();
+        let mut answer = streams.begin(Bytes::from_static(b"retry: 1000\n\n"), listener(MemberId(1), 1)).unwrap();
         assert_eq!(next(&mut answer).await.unwrap(), "retry: 1000\n\n");
         let start = Instant::now();
         streams.send(1);
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(next(&mut answer).await.unwrap(), KEEP_ALIVE);
         while next(&mut answer).await.is_some() {}
         assert_eq!(start.elapsed(), STREAM_TIME_MAX);
-        let mut another = streams.begin(Bytes::from_static(KEEP_ALIVE), listener(1, 1)).unwrap();
+        let mut another = streams.begin(Bytes::from_static(KEEP_ALIVE), listener(MemberId(1), 1)).unwrap();
         next(&mut another).await.unwrap();
         streams.end();
         assert!(next(&mut another).await.is_none() && !streams.send(1));
@@ -236,8 +237,8 @@ mod tests {
         let streams = Streams::new();
         let begin =
             |member_id, session| streams.begin(Bytes::from_static(KEEP_ALIVE), listener(member_id, session)).unwrap();
-        let mut other = begin(2, 2);
-        let mut own: Vec<ResponseBody> = (0..=STREAMS_PER_SESSION_MAX).map(|_| begin(1, 1)).collect();
+        let mut other = begin(MemberId(2), 2);
+        let mut own: Vec<ResponseBody> = (0..=STREAMS_PER_SESSION_MAX).map(|_| begin(MemberId(1), 1)).collect();
         assert!(next(&mut own[0]).await.is_none() || next(&mut own[0]).await.is_none());
         for kept in own[1..].iter_mut().chain([&mut other]) {
             assert!(next(kept).await.is_some());
@@ -251,11 +252,12 @@ mod tests {
     async fn where_all_places_are_taken_the_member_with_the_most_gives_one_to_a_member_with_fewer() {
         let streams = Streams::new();
         let begin = |member_id, session: usize| streams.begin(Bytes::new(), listener(member_id, session as u8));
-        let all: Vec<ResponseBody> = (0..STREAMS_MAX).map(|session| begin(1, session).unwrap()).collect();
-        assert!(begin(1, STREAMS_MAX).is_none(), "nobody has more");
-        let others: Vec<ResponseBody> = (0..STREAMS_MAX / 2).map(|session| begin(2, 100 + session).unwrap()).collect();
-        assert!(begin(2, 99).is_none(), "both have as many");
-        assert!(begin(3, 98).is_some());
+        let all: Vec<ResponseBody> = (0..STREAMS_MAX).map(|session| begin(MemberId(1), session).unwrap()).collect();
+        assert!(begin(MemberId(1), STREAMS_MAX).is_none(), "nobody has more");
+        let others: Vec<ResponseBody> =
+            (0..STREAMS_MAX / 2).map(|session| begin(MemberId(2), 100 + session).unwrap()).collect();
+        assert!(begin(MemberId(2), 99).is_none(), "both have as many");
+        assert!(begin(MemberId(3), 98).is_some());
         drop((all, others));
     }
 }

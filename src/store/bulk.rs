@@ -3,6 +3,7 @@
 
 use crate::domain::audit::ChainKey;
 use crate::domain::entry::Status;
+use crate::domain::ids::MemberId;
 use crate::store::queries::{hours, member_search, standing};
 use crate::store::tables::partners;
 use crate::store::{Write, Writer};
@@ -27,11 +28,11 @@ pub(crate) struct Bulk<'c> {
 /// An entry of a demo site, the booking from which it came, or both. Moments are Unix seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
-    pub member_id: i64,
+    pub member_id: MemberId,
     /// When the flight was or will be, or when the skill was shown.
     pub entry_date: i64,
     pub minutes: i64,
-    pub author_id: i64,
+    pub author_id: MemberId,
     /// The member's for flight time, else the signer's.
     pub comment: &'static str,
     pub cat_group: &'static str,
@@ -41,7 +42,7 @@ pub(crate) struct Draft {
     pub skill: &'static str,
     /// The state of the entry; `None`: in force.
     pub end: Option<Status>,
-    pub instructor_id: Option<i64>,
+    pub instructor_id: Option<MemberId>,
     /// When the signer signed or refused, or the member withdrew the request.
     pub answered_at: Option<i64>,
     /// When the entry was made; `None`: only a booking.

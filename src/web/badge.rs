@@ -4,6 +4,7 @@ use crate::domain::booking::{Standing, membership_in_force};
 use crate::domain::catalogue::names;
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::domain::currency::Currency;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::failure::Failure;
@@ -54,7 +55,7 @@ pub(super) struct MemberStatus {
 pub(super) fn member_status(
     site: &Site,
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
     now: i64,
     language: Language,
 ) -> Result<MemberStatus, Failure> {

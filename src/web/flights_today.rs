@@ -1,5 +1,6 @@
 //! Today's flights of a member, so that the desk does not ask for minutes that the logbook has already.
 
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -29,7 +30,12 @@ impl FlightsToday {
 
 /// The minutes of flights between two moments for which the member was checked in and that are not in the logbook, for example
 /// because it takes none yet.
-pub(crate) fn sum_unlogged(site: &Site, tx: &Read, member_id: i64, (from, to): (i64, i64)) -> Result<i64, Failure> {
+pub(crate) fn sum_unlogged(
+    site: &Site,
+    tx: &Read,
+    member_id: MemberId,
+    (from, to): (i64, i64),
+) -> Result<i64, Failure> {
     let logged = entries::list_day(tx, member_id, (from, to), FLIGHTS_MAX)?;
     let booked = bookings::list_own(tx, site.tunnel_id, member_id, from, to, FLIGHTS_MAX)?;
     Ok(unlogged(&logged, &booked).map(|one| one.minutes_booked).sum())
@@ -52,7 +58,7 @@ pub(crate) fn read(
     tx: &Read,
     zone: &TimeZone,
     language: Language,
-    member_id: i64,
+    member_id: MemberId,
 ) -> Result<FlightsToday, Failure> {
     let (now, day) = (site.now(), zone.day(site.now(), 0));
     let logged = entries::list_day(tx, member_id, (day.from, day.to), FLIGHTS_MAX)?;

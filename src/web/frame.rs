@@ -1,6 +1,7 @@
 //! The frame of every page: site name, menu, signed-in clerk, notices and the texts of the language.
 
 use crate::auth::{Clerk, origin};
+use crate::domain::ids::MemberId;
 use crate::http::assets;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -45,7 +46,7 @@ pub(crate) struct Frame {
     /// Name of the signed-in clerk.
     pub clerk: Option<String>,
     /// Member ID of the signed-in clerk; 0 where there is none.
-    pub clerk_id: i64,
+    pub clerk_id: MemberId,
     /// Whether the clerk is an admin, who sees all parts.
     pub admin: bool,
     /// Path to return to after a change of clerk: this page if it is a GET, else the first page of the part.
@@ -84,7 +85,7 @@ impl Frame {
             site_name: String::new(),
             part: "",
             clerk: None,
-            clerk_id: 0,
+            clerk_id: MemberId(0),
             admin: false,
             here: String::new(),
             address: String::new(),

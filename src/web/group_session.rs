@@ -5,6 +5,7 @@ use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::groups::{STUDENTS_MAX, Session};
 use crate::app::logbook::rules::Recordable;
 use crate::domain::catalogue::names;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::http::fields;
@@ -51,10 +52,10 @@ pub(super) fn name_of(groups: &[Group], skill: &str) -> String {
 /// Reads the fields; 422 with every mistake once the form is finished.
 pub(super) fn read(form: &mut Form, zone: &TimeZone, now: i64, known: &[Recordable]) -> Session {
     let numbers = form.required("students", fields::lines(NUMBERS_CHARS_MAX));
-    let mut students: Vec<i64> = Vec::new();
+    let mut students: Vec<MemberId> = Vec::new();
     for number in numbers.split(|c: char| c.is_whitespace() || c == ',' || c == ';').filter(|text| !text.is_empty()) {
-        match number.parse::<i64>() {
-            Ok(number) if number > 0 => students.extend((!students.contains(&number)).then_some(number)),
+        match number.parse::<MemberId>() {
+            Ok(number) if number.0 > 0 => students.extend((!students.contains(&number)).then_some(number)),
             _ => form.0.refuse("students", Text::new("me.no_number").with("typed", number)),
         }
     }

@@ -235,7 +235,7 @@ pub(crate) fn read_form_number(value: &Value) -> Result<i64, Text> {
 }
 
 /// The ID at `index` of the parameters of the path; 404 where the path has none.
-pub(crate) fn path_id(call: &Call, index: usize) -> Result<i64, Failure> {
+pub(crate) fn path_id<T: From<i64>>(call: &Call, index: usize) -> Result<T, Failure> {
     call.param_id(index).ok_or_else(Failure::not_found)
 }
 

@@ -3,6 +3,7 @@
 
 use crate::app::waivers::consents::{ConsentAnswer, KINDS};
 use crate::app::waivers::{Due, Flyer, NAME_CHARS_MAX, Signing};
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::waiver::{self, QUESTIONS_MAX, Reason, Relation, STROKES_CHARS_MAX, SigningPlace};
 use crate::http::failure::Failure;
@@ -51,7 +52,7 @@ pub(crate) struct ConsentQuestion {
 
 /// A flyer on the form.
 pub(crate) struct FlyerRow {
-    pub(crate) member_id: i64,
+    pub(crate) member_id: MemberId,
     pub(crate) name: String,
     /// Why an earlier signature is not enough, and who must sign; the desk shows both elsewhere.
     pub(crate) notes: Vec<String>,

@@ -1,5 +1,6 @@
 //! The years of a logbook: entries, flight time, and where the lines of each year begin.
 
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::http::failure::Failure;
@@ -20,7 +21,7 @@ pub(crate) struct Year {
 }
 
 /// The years with entries, the latest first; and the total number of entries.
-pub(crate) fn list(tx: &Read, zone: &TimeZone, member_id: i64) -> Result<(Vec<Year>, i64), Failure> {
+pub(crate) fn list(tx: &Read, zone: &TimeZone, member_id: MemberId) -> Result<(Vec<Year>, i64), Failure> {
     let (mut years, mut skip, mut before) = (Vec::new(), 0, i64::MAX);
     while let Some(last) = logbook::find_last_before(tx, member_id, before)? {
         if years.len() == YEARS_MAX {
@@ -39,7 +40,7 @@ pub(crate) fn list(tx: &Read, zone: &TimeZone, member_id: i64) -> Result<(Vec<Ye
 pub(crate) fn add_flown(
     tx: &Read,
     zone: &TimeZone,
-    member_id: i64,
+    member_id: MemberId,
     now: i64,
     years: &mut [Year],
     is_shown: impl Fn(i16) -> bool,

@@ -18,6 +18,7 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::site::Site;
 use tunneldesk::store::tables::history::{self, Event, EventSubject};
 use tunneldesk::store::tables::partners;
@@ -39,7 +40,8 @@ fn add_rows(desk: &Desk, numbers: std::ops::RangeInclusive<i64>) {
             let detail = format!(
                 r#"{{"n":{n},"registration_id":{n},"flight_date":1780000000,"minutes_booked":15,"tunnel_id":1}}"#
             );
-            let about = EventSubject { member_id: Some(n % 900), detail: Some(&detail), ..EventSubject::default() };
+            let about =
+                EventSubject { member_id: Some(MemberId(n % 900)), detail: Some(&detail), ..EventSubject::default() };
             history::insert(tx, partner_id, Event::TokenIssued, &about)?;
         }
         Ok(())

@@ -7,6 +7,7 @@ use crate::auth::limits;
 use crate::auth::second_factor::{self, FactorMethod, RequiredCode, Requirement, SecondFactorPassed};
 use crate::auth::second_step::{self, CodeKind};
 use crate::auth::sign_in::{self, OpenedSession, PasswordProof};
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::answer::{Int, Sometimes};
 use crate::http::call::{AuthOutcome, Call};
@@ -62,18 +63,18 @@ crate::answer! {
 #[derive(Serialize, Deserialize)]
 pub(super) enum SignInOutcome {
     SignedIn {
-        member_id: i64,
+        member_id: MemberId,
         email_confirmed: bool,
         session: OpenedSession,
     },
     /// A passkey was registered by a session, which goes on.
     PasskeyAdded {
-        member_id: i64,
+        member_id: MemberId,
         email_confirmed: bool,
     },
     /// A second step is due; after a social sign-in with its `step_token`.
     CodeDue {
-        member_id: i64,
+        member_id: MemberId,
         code: CodeKind,
         message: TextKey,
         step_token: Option<String>,
@@ -81,7 +82,7 @@ pub(super) enum SignInOutcome {
     /// The account's role requires a second factor, which must be set up first. The first proof was right, so the answer
     /// may have the member's number, which the setup needs.
     SetupMissing {
-        member_id: i64,
+        member_id: MemberId,
     },
     /// A social network does not vouch for the person.
     NotVouched {
@@ -267,9 +268,9 @@ pub(super) fn rendered(site: &Site, call: &Call, outcome: SignInOutcome) -> Repl
 
 /// The refusal in the fields of the login response, the same for every reason.
 pub(super) fn refused(message: String) -> Reply {
-    reply::ok(&answer(false, NOTHING, message, 0))
+    reply::ok(&answer(false, NOTHING, message, MemberId(0)))
 }
 
-fn answer(status: bool, confirmation_pending: i64, message: String, member_id: i64) -> Login {
-    Login { status, token: String::new(), confirmation_pending, message, member_id, step_token: None }
+fn answer(status: bool, confirmation_pending: i64, message: String, member_id: MemberId) -> Login {
+    Login { status, token: String::new(), confirmation_pending, message, member_id: member_id.0, step_token: None }
 }

@@ -4,13 +4,14 @@ use crate::app::person::{self, Person};
 use crate::app::{self, RankedActor, signup};
 use crate::auth::limits;
 use crate::domain::audit::ActorId;
+use crate::domain::ids::MemberId;
 use crate::domain::{password, questions, username};
 use crate::http::Answer;
 use crate::http::answer::{Int, True};
 use crate::http::body::{Field, Flattened, Ignored};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Id, Line, LineAsTyped, NewPassword, QuestionNumber};
+use crate::http::field_types::{Line, LineAsTyped, NewPassword, QuestionNumber};
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
@@ -24,7 +25,7 @@ crate::answer! {
         status: True,
         message: String = "Welcome! You can sign in now; booking waits until your e-mail address is confirmed.",
         /// The new member.
-        member_id: Id = 1204,
+        member_id: MemberId = 1204,
         /// The e-mail address waits for its confirmation.
         confirmation_pending as "confirmationPending": Int { "const": 1 } = 1,
     }
@@ -120,7 +121,7 @@ pub(crate) fn create(site: &Site, call: &Call) -> Answer {
     Ok(reply::created(&Signup { status: true, message, member_id, confirmation_pending: 1 }))
 }
 
-fn sign_up(site: &Site, call: &Call) -> Result<i64, Failure> {
+fn sign_up(site: &Site, call: &Call) -> Result<MemberId, Failure> {
     // All problems are reported at once, and checking a password takes time, so the rate limit comes first.
     limits::SIGN_UPS.take(site, call.network())?;
     let request = SignupRequest::read(site, call)?;

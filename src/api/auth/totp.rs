@@ -8,13 +8,14 @@ use crate::auth::second_factor::{self, Proof};
 use crate::auth::sign_in::{self, PasswordProof};
 use crate::auth::{member_if_any, presented_session};
 use crate::documents::qr;
+use crate::domain::ids::MemberId;
 use crate::domain::totp;
 use crate::http::Answer;
 use crate::http::answer::True;
 use crate::http::body::{ParsedBody, RequiredByCaller};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Code, Id, Line, LineAsTyped, Secret};
+use crate::http::field_types::{Code, Line, LineAsTyped, Secret};
 use crate::http::fields::Fields;
 use crate::http::reply;
 use crate::i18n::language::{Text, TextKey};
@@ -32,13 +33,13 @@ const WRONG: &str = "factor.wrong";
 enum SetupOutcome {
     /// A new secret, in base32, which waits for its first code.
     Begun {
-        member_id: i64,
+        member_id: MemberId,
         secret: String,
         otpauth_url: String,
     },
     /// The authenticator is on.
     TurnedOn {
-        member_id: i64,
+        member_id: MemberId,
         recovery_codes: Vec<String>,
     },
     Refused(TextKey),
@@ -48,7 +49,7 @@ crate::answer! {
     struct TotpSetup {
         status: True,
         message: String = "Scan this with your authenticator app, then send its first code.",
-        member_id: Id = 1204,
+        member_id: MemberId = 1204,
         /// Base32, for typing.
         secret: String { "pattern": "^[A-Z2-7]+$" } = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
         /// For the app, as a link.
@@ -62,7 +63,7 @@ crate::answer! {
     struct TotpTurnedOn {
         status: True,
         message: String = "Your authenticator app is on. Keep these recovery codes.",
-        member_id: Id = 1204,
+        member_id: MemberId = 1204,
         recovery_codes: RecoveryCodes = ["7K2M-PQ4X-9TRW", "H3ND-V8CZ-5YFA"],
     }
 }
@@ -73,7 +74,7 @@ crate::body! {
         username: RequiredByCaller<LineAsTyped<254>>,
         password: RequiredByCaller<Secret>,
         /// Optional; must be right if present.
-        member_id: Option<Id>,
+        member_id: Option<MemberId>,
         /// Ours: a code of the second factor that is on.
         code: Option<Code>,
     }
@@ -85,7 +86,7 @@ crate::body! {
         username: RequiredByCaller<LineAsTyped<254>>,
         password: RequiredByCaller<Secret>,
         /// Optional; must be right if present.
-        member_id: Option<Id>,
+        member_id: Option<MemberId>,
         code: Code,
     }
 }
@@ -94,7 +95,7 @@ crate::body! {
     /// The second step of a sign-in that had no password.
     struct StepProof {
         step_token: Line<128>,
-        member_id: Option<Id>,
+        member_id: Option<MemberId>,
         code: Code,
     }
 }
@@ -345,7 +346,7 @@ fn check_first_factor(
     call: &Call,
     owner: Option<Account>,
     (username, password): (Option<String>, Option<&str>),
-    member_id: Option<i64>,
+    member_id: Option<MemberId>,
 ) -> Result<Option<Account>, Failure> {
     let proof = match owner {
         Some(owner) => PasswordProof::Right(owner),

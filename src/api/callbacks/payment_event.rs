@@ -3,6 +3,7 @@
 
 use super::digest;
 use crate::app::payments::received::{EventEffect, Payment, ReceivedEvent};
+use crate::domain::ids::MemberId;
 use crate::domain::payment::{Event, Price, Status};
 use crate::http::body::{Field, ParsedBody};
 use crate::http::call::Call;
@@ -156,7 +157,13 @@ fn assemble(kind: String, status: Option<Status>, parsed: ParsedEvent, data: &st
         (Some(status), Some(intent_id)) => {
             let at = parsed.created.or_else(|| object.get("created").and_then(moment_of)).unwrap_or(0);
             let member_id = object.get("metadata").and_then(|all| all.get("member_id")).and_then(number_of);
-            let event = Event { key: key.clone(), at, status, price: price(&object, status), member_id };
+            let event = Event {
+                key: key.clone(),
+                at,
+                status,
+                price: price(&object, status),
+                member_id: member_id.map(MemberId),
+            };
             EventEffect::Payment(Payment { intent_id, event })
         }
         _ => EventEffect::None,

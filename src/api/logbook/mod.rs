@@ -16,6 +16,7 @@ pub(crate) mod time;
 use crate::app::RankedActor;
 use crate::app::logbook::reads_every_logbook;
 use crate::auth::Bearer;
+use crate::domain::ids::MemberId;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -26,7 +27,7 @@ use crate::store::tables::{joins, members};
 ///
 /// # Errors
 /// 403 where the caller may not, whether or not the member exists; 404 where the caller may and the member does not exist.
-pub(super) fn readable_member(site: &Site, call: &Call, bearer: &Bearer, index: usize) -> Result<i64, Failure> {
+pub(super) fn readable_member(site: &Site, call: &Call, bearer: &Bearer, index: usize) -> Result<MemberId, Failure> {
     let requested = call.param_id(index);
     if requested == Some(bearer.member_id()) {
         return Ok(bearer.member_id());

@@ -6,6 +6,7 @@ use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::opening::{self, Balance, MINUTES_MAX};
 use crate::auth::Member;
 use crate::domain::entry::Status;
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::body::Field;
 use crate::http::call::Call;
@@ -29,7 +30,7 @@ crate::body! {
         entry_date: Moment,
         tunnel: Option<Id>,
         /// The signer.
-        instructor: Id,
+        instructor: MemberId,
         comment: Option<Lines<COMMENT_CHARS_MAX>>,
     }
 }

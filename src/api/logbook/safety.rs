@@ -3,6 +3,7 @@
 
 use super::readable_member;
 use crate::auth::Bearer;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::safety;
 use crate::http::Answer;
@@ -18,7 +19,7 @@ crate::answer! {
         /// The same as `entry_id`.
         id: Id = 6100,
         entry_id: Id = 6100,
-        member_id: Id = 1204,
+        member_id: MemberId = 1204,
         /// The programme.
         cat_group: String = "Flyer",
         cat_name: String = "Flyer",
@@ -46,7 +47,7 @@ crate::answer! {
         tunnel: String = "1",
         tunnel_name: String = "Windwerk",
         /// The member who entered it.
-        author_id: Id = 17,
+        author_id: MemberId = 17,
         /// The first moment at which it no longer holds; null where it does not run out.
         valid_until: Option<Moment>,
         in_force: bool = true,
@@ -132,7 +133,7 @@ fn list(site: &Site, call: &Call, bearer: &Bearer, logbook: &str) -> Answer {
     })
 }
 
-fn row(site: &Site, zone: &TimeZone, member_id: i64, line: Line) -> SafetyEntry {
+fn row(site: &Site, zone: &TimeZone, member_id: MemberId, line: Line) -> SafetyEntry {
     let validity = safety::validity(&line.cat_group, line.status, line.entry_date, site.now(), zone);
     let record = site.catalogue.find_safety(&line.skill).map(|(_, record)| record);
     SafetyEntry {

@@ -1,11 +1,11 @@
 //! The members who may sign a skill.
 
 use crate::auth::Member;
+use crate::domain::ids::MemberId;
 use crate::domain::signoff;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::Id;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::{signers, tunnels};
@@ -13,8 +13,8 @@ use crate::store::tables::{signers, tunnels};
 crate::answer! {
     struct Signer {
         /// The same as `member_id`.
-        id: Id = 17,
-        member_id: Id = 17,
+        id: MemberId = 17,
+        member_id: MemberId = 17,
         /// The value for `instructor` of an entry.
         instructor: String = "17",
         instructor_name: String = "Mark Vogt",

@@ -6,6 +6,7 @@ use crate::app::logbook::rules::check_place;
 use crate::app::logbook::time::{self, Patch};
 use crate::app::{self, Change, RankedActor};
 use crate::auth::{Bearer, Member};
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::answer::True;
@@ -53,7 +54,7 @@ crate::answer! {
         id: Id = 5102,
         entry_id: Id = 5102,
         /// The member who flew.
-        member_id: Id = 1204,
+        member_id: MemberId = 1204,
         /// `open`; `pending` for an opening balance that waits for its signature.
         status: &'static str ["open", "pending", "denied", "suspended", "cancelled"] = "open",
         /// When it was flown.
@@ -65,7 +66,7 @@ crate::answer! {
         /// Minutes, as text.
         time: String { "pattern": "^[0-9]+$" } = "15",
         /// The member who entered it.
-        author_id: Id = 1204,
+        author_id: MemberId = 1204,
         /// The booking that made it.
         booking_id: Option<Id>,
         /// Whether it is part of an opening balance.

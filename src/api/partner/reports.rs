@@ -1,6 +1,7 @@
 //! The two reports, for the desk, the admins and the job that sends them upstream.
 
 use crate::auth::Staff;
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::answer::{Int, Number, Sometimes, Stored};
 use crate::http::call::{Call, Page, REPORT_ROWS_MAX};
@@ -25,7 +26,7 @@ crate::answer! {
         /// The partner who booked.
         client_id: String = "a3f1c09be2d45678",
         /// Who flies.
-        member_id: Id = 1204,
+        member_id: MemberId = 1204,
         /// The partner's number.
         registration_id: Option<Number> = 7001,
         /// The partner's number.
@@ -234,7 +235,8 @@ fn site_id(site: &Site) -> HeaderValue {
 
 fn history_reply(row: HistoryRow) -> Result<HistoryEvent, Failure> {
     let detail = RawValue::from_string(row.detail).map_err(|e| Failure::broken().because(e))?;
-    let HistoryRow { seq, client_id, event, at, user_id, member_id, booking_id, .. } = row;
+    let HistoryRow { seq, client_id, event, at, user_id, booking_id, .. } = row;
+    let member_id = row.member_id.map(i64::from);
     Ok(HistoryEvent { seq, client_id, event, at, user_id, member_id, booking_id, detail })
 }
 

@@ -6,13 +6,14 @@ use crate::app::partner_tokens::{self, BookingState, Outcome, Sent};
 use crate::auth::Partner;
 use crate::auth::limits::booking_pins;
 use crate::domain::booking::Booking;
+use crate::domain::ids::MemberId;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::answer::Sometimes;
 use crate::http::body::Flattened;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
-use crate::http::field_types::{Digits, Id};
+use crate::http::field_types::Digits;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -42,7 +43,7 @@ crate::body! {
     /// A request with any field of a booking is a booking; `flight_date`, `minutes_booked` and `tunnel_id` are then required.
     pub(crate) struct TokenRequest {
         /// The member who books.
-        member_id: Id,
+        member_id: MemberId,
         /// The member's booking PIN, six digits. A number is read as six digits, leading zeros and all.
         member_pin: Digits<32>,
         booking: Flattened<BookingFields>,

@@ -4,6 +4,7 @@
 use crate::app::{self, RankedActor, flights, partner_users};
 use crate::auth::{Partner, limits};
 use crate::domain::audit::ActorId;
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::answer::{Sometimes, True};
 use crate::http::body::Flattened;
@@ -41,7 +42,7 @@ crate::answer! {
         /// As the partner gave it.
         email: String = "jane@example.com",
         /// The member who has confirmed this address; null where there is none.
-        member_id: Option<Id> = 1204,
+        member_id: Option<MemberId> = 1204,
         /// When the record was made.
         created_at: Moment = 1779913600,
         /// When it was last changed.
@@ -194,7 +195,7 @@ fn find(site: &Site, tx: &Read, partner: &Partner, id: i64) -> Result<KnownUser,
 
 /// Whether the member may be checked in for the next booking that this partner made, today's included. `None` without such
 /// a booking, and where the site asks for no waiver.
-fn may_check_in(site: &Site, tx: &Read, partner: &Partner, member_id: i64) -> Result<Option<bool>, Failure> {
+fn may_check_in(site: &Site, tx: &Read, partner: &Partner, member_id: MemberId) -> Result<Option<bool>, Failure> {
     let today = tunnels::find_time_zone(tx, site.tunnel_id)?.day(site.now(), 0);
     let next = bookings::find_next(tx, (partner.id(), member_id), site.tunnel_id, today.from)?;
     next.map_or(Ok(None), |flight_date| flights::may_check_in(site, tx, member_id, flight_date))

@@ -3,12 +3,13 @@
 use crate::app::certificates::{self, Certificate};
 use crate::app::{self, language_of_reader};
 use crate::auth::{Member, count_document};
+use crate::domain::ids::MemberId;
 use crate::domain::unicode::trimmed;
 use crate::http::Answer;
 use crate::http::answer::PdfInBase64;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Id, Line, ShortLine, StoredMoment, Whole};
+use crate::http::field_types::{Line, ShortLine, StoredMoment, Whole};
 use crate::http::reply;
 use crate::site::Site;
 use base64::Engine;
@@ -27,7 +28,7 @@ crate::body! {
         screen_name: Line<100>,
         entry_date: StoredMoment,
         /// The caller; another member is 403.
-        member_id: Id,
+        member_id: MemberId,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::app::waivers::brief;
 use crate::app::{self, flights};
 use crate::auth::{Bearer, Member, sign_in};
 use crate::domain::booking::{self, Standing};
+use crate::domain::ids::MemberId;
 use crate::domain::waiver::Reason;
 use crate::domain::{currency, minutes, password};
 use crate::http::Answer;
@@ -34,7 +35,7 @@ crate::body! {
 
 crate::answer! {
     struct Profile {
-        member_id: Id = 1204,
+        member_id: MemberId = 1204,
         username: String = "jane",
         /// What others see.
         screen_name: String = "Jane",

@@ -3,6 +3,7 @@
 use crate::app::waivers::{self, Due, FLYERS_MAX, Flyer, NAME_CHARS_MAX, Signing};
 use crate::app::{self, RankedActor};
 use crate::auth::Member;
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::domain::waiver::{QUESTIONS_MAX, Reason, Relation, STROKES_CHARS_MAX, SigningPlace, questions};
 use crate::http::Answer;
@@ -115,7 +116,7 @@ crate::answer! {
 
 crate::answer! {
     struct WaiverFlyer {
-        member_id: Id = 1204,
+        member_id: MemberId = 1204,
         name: String = "Jane Doe",
         /// Of the member to this flyer.
         relation: &'static str ["self", "parent", "guardian", "permission"] = "self",
@@ -242,7 +243,7 @@ mod tests {
             json!([{ "member_id": "7", "answers": [false, true], "dob": 86_400 }, { "member_id": 8, "answers": [] }]);
         let read = FlyerList::read(&good).unwrap();
         let parsed: Vec<_> = read.iter().map(|one| (one.member_id, one.answers.as_str(), one.dob)).collect();
-        assert_eq!(parsed, [(7, "ny", Some(86_400)), (8, "", None)]);
+        assert_eq!(parsed, [(MemberId(7), "ny", Some(86_400)), (MemberId(8), "", None)]);
         for bad in [
             json!([]),
             json!({}),

@@ -3,6 +3,7 @@
 use crate::app::{self, RankedActor, contact};
 use crate::auth::limits::Whose;
 use crate::auth::{limits, member_if_any};
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -47,7 +48,7 @@ pub(crate) fn send(site: &Site, call: &Call) -> Answer {
 fn receive(site: &Site, call: &Call) -> Result<(), Failure> {
     let ContactMessage { name, email, message, country, enquiry, member_id } = call.body()?;
     // Clients without a member send 0.
-    let claimed = member_id.filter(|id| *id > 0);
+    let claimed = member_id.filter(|id| *id > 0).map(MemberId);
     let caller = member_if_any(site, call)?.map(|member| member.id());
     let sent = NewContactMessage {
         name: &name,

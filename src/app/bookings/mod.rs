@@ -16,6 +16,7 @@ use super::seen::{self, Seen};
 use super::{Change, Outcome, family};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::{self, Booking, Denial};
+use crate::domain::ids::MemberId;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -44,7 +45,7 @@ pub(super) enum Address {
 /// Checks whether the member may book a flight on that date. 422 at `flight_date` for a date before the member's birth.
 pub(super) fn admit(
     cx: &Change,
-    member_id: i64,
+    member_id: MemberId,
     flight_date: i64,
     address: Address,
 ) -> Result<Result<(), Denial>, Failure> {
@@ -104,7 +105,7 @@ pub(crate) fn note_refused_check_in(cx: &Change, booking_id: i64, at: i64, failu
 }
 
 /// Settles a check-in that was refused after a kiosk had promised it. Staff only. Audited. Returns the member.
-pub(crate) fn settle_refused_check_in(cx: &Change, booking_id: i64) -> Result<i64, Failure> {
+pub(crate) fn settle_refused_check_in(cx: &Change, booking_id: i64) -> Result<MemberId, Failure> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
     if refused_check_ins::settle(cx.tx, booking_id)? {
@@ -273,7 +274,7 @@ fn check_day_has_come(cx: &Change, known: &BookingRow, at: i64) -> Result<(), Fa
     Err(Failure::booking_state().saying(Text::new("desk.check_in_early").with("day", day)))
 }
 
-fn audit(cx: &Change, action: &'static str, member_id: i64, booking_id: i64) -> Result<(), Failure> {
+fn audit(cx: &Change, action: &'static str, member_id: MemberId, booking_id: i64) -> Result<(), Failure> {
     cx.record(action, &Subject::Member(member_id), &Detail::none().number("booking_id", booking_id))
 }
 

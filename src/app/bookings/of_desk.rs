@@ -4,6 +4,7 @@
 use super::{Address, admit, check_in_where_allowed, record};
 use crate::app::Change;
 use crate::domain::booking::{Booking, Denial};
+use crate::domain::ids::MemberId;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -19,7 +20,7 @@ const DESK_CLIENT_NAME: &str = "Front desk";
 const QUARTER_SECONDS: i64 = 900;
 /// A booking that the desk makes for a member who is present or who called.
 pub(crate) struct DeskBooking {
-    pub(crate) member_id: i64,
+    pub(crate) member_id: MemberId,
     pub(crate) minutes_booked: i64,
     /// Distinguishes the bookings of the desk.
     pub(crate) number: i64,
@@ -97,7 +98,7 @@ pub(crate) fn book_at_desk(
 pub(crate) fn find_on_day(
     site: &Site,
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
     moment: i64,
 ) -> Result<Option<bookings::OwnBooking>, Failure> {
     const BOOKINGS_OF_DAY_MAX: i64 = 20;

@@ -5,6 +5,7 @@ use super::steps::{self, Step};
 use super::{Address, admit};
 use crate::app::{Change, Outcome};
 use crate::domain::booking::{Booking, Denial, may_be_booked_for};
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Read;
@@ -29,7 +30,7 @@ pub(crate) enum Answer {
 /// member's.
 pub(crate) fn book(
     cx: &Change,
-    (partner_id, member_id): (i64, i64),
+    (partner_id, member_id): (i64, MemberId),
     sent: &Booking,
     known: Option<BookingRow>,
     pin_is_outdated: bool,
@@ -56,7 +57,7 @@ pub(crate) fn book(
 
 /// The answer for a member who may not book. That the fee is due or the address is not confirmed hides from nobody that the
 /// booking has ended.
-fn deny(denial: Denial, member_id: i64, sent: &Booking, known: Option<BookingRow>) -> Answer {
+fn deny(denial: Denial, member_id: MemberId, sent: &Booking, known: Option<BookingRow>) -> Answer {
     let own = known.filter(|known| known.member_id == member_id);
     let is_repeat = |known: &BookingRow| Repeat::of(known, member_id, sent).is_ok_and(|one| !one.concerns_member());
     match own {

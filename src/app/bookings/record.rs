@@ -3,6 +3,7 @@
 use super::steps::{self, Step};
 use crate::app::{Change, Outcome};
 use crate::domain::booking::Booking;
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::store::Read;
 use crate::store::tables::bookings::{self, BookingRow};
@@ -11,7 +12,7 @@ use crate::store::tables::bookings::{self, BookingRow};
 pub(crate) fn find_known(
     tx: &Read,
     partner_id: i64,
-    member_id: i64,
+    member_id: MemberId,
     sent: &Booking,
 ) -> Result<Option<BookingRow>, Failure> {
     Ok(match bookings::find_same(tx, partner_id, member_id, sent)? {
@@ -21,7 +22,12 @@ pub(crate) fn find_known(
 }
 
 /// Adds a booking, or updates the known one. Returns its number. 409 where it is another member's.
-pub(in crate::app) fn record(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
+pub(in crate::app) fn record(
+    cx: &Change,
+    partner_id: i64,
+    member_id: MemberId,
+    sent: &Booking,
+) -> Result<i64, Failure> {
     match find_known(cx.tx, partner_id, member_id, sent)? {
         None => steps::record(cx, partner_id, member_id, sent),
         Some(known) => {
@@ -43,7 +49,7 @@ pub(super) struct Repeat {
 
 impl Repeat {
     /// 409 where the known booking is another member's.
-    pub(super) fn of(known: &BookingRow, member_id: i64, sent: &Booking) -> Result<Repeat, Failure> {
+    pub(super) fn of(known: &BookingRow, member_id: MemberId, sent: &Booking) -> Result<Repeat, Failure> {
         if known.member_id != member_id {
             return Err(Failure::booking_of_another_member());
         }

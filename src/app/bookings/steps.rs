@@ -4,6 +4,7 @@
 use super::{audit, notice_detail};
 use crate::app::{Change, Outcome, flights};
 use crate::domain::booking::Booking;
+use crate::domain::ids::MemberId;
 use crate::domain::role::Rank;
 use crate::http::failure::Failure;
 use crate::store::Write;
@@ -137,7 +138,7 @@ pub(super) fn take(cx: &Change, known: &BookingRow, step: Step) -> Result<Outcom
 }
 
 /// Records a new booking. Returns its number.
-pub(super) fn record(cx: &Change, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64, Failure> {
+pub(super) fn record(cx: &Change, partner_id: i64, member_id: MemberId, sent: &Booking) -> Result<i64, Failure> {
     let booking_id = bookings::insert_booking(cx.tx, partner_id, member_id, sent)?;
     enter_flight_time(cx, member_id, booking_id, sent)?;
     write_history(cx, booking_id, Event::BookingRecorded)?;
@@ -148,7 +149,12 @@ pub(super) fn record(cx: &Change, partner_id: i64, member_id: i64, sent: &Bookin
 }
 
 /// Adds a booking of an imported list. Another site recorded it, and its history went upstream from there.
-pub(in crate::app) fn import(tx: &Write, partner_id: i64, member_id: i64, booking: &Booking) -> Result<(), Failure> {
+pub(in crate::app) fn import(
+    tx: &Write,
+    partner_id: i64,
+    member_id: MemberId,
+    booking: &Booking,
+) -> Result<(), Failure> {
     bookings::insert_booking(tx, partner_id, member_id, booking)?;
     Ok(())
 }
@@ -205,7 +211,7 @@ fn write_history(cx: &Change, booking_id: i64, event: Event) -> Result<(), Failu
 /// Enters the minutes in the logbook of a current flyer. An entry for a flyer whose currency has lapsed would silently
 /// restore the currency, so the flyer is notified what to do instead. The minutes of a flyer without a signed waiver
 /// wait for the check-in.
-fn enter_flight_time(cx: &Change, member_id: i64, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
+fn enter_flight_time(cx: &Change, member_id: MemberId, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
     let flyer = standing::read(cx.tx, member_id, cx.now())?;
     let is_current = flyer.currency.flyer.current;
     let waits = flights::enter_booked(cx, member_id, booking_id, sent, is_current)?;

@@ -7,6 +7,7 @@ use super::{Judged, List, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wro
 use crate::app::booking_fields::{BOOKING_MOMENTS, BookingFields, REQUIRED_FIELDS};
 use crate::app::bookings::{self as booked, DESK_CLIENT_ID, desk_client};
 use crate::domain::booking::Booking;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::http::body::{Flattened, ParsedBody};
 use crate::http::failure::Failure;
@@ -39,7 +40,7 @@ type Key = (i64, u8, i64, i64);
 pub(super) struct New {
     /// `None`: the desk, which has not booked at this site.
     partner_id: Option<i64>,
-    member_id: i64,
+    member_id: MemberId,
     numbers: [Option<i64>; 5],
     flight_date: i64,
     minutes_booked: i64,
@@ -125,7 +126,7 @@ impl List for Bookings {
 }
 
 impl New {
-    fn of(partner_id: Option<i64>, member_id: i64, booking: &Booking) -> New {
+    fn of(partner_id: Option<i64>, member_id: MemberId, booking: &Booking) -> New {
         let Booking { registration_id, purchase_id, purchase_date, product_id, checkin_time, .. } = *booking;
         New {
             partner_id,
@@ -153,11 +154,11 @@ impl New {
 }
 
 /// The key of a booking, and the column to which a mistake about it refers.
-fn key(partner_id: i64, member_id: i64, booking: &Booking) -> (Key, &'static str) {
+fn key(partner_id: i64, member_id: MemberId, booking: &Booking) -> (Key, &'static str) {
     match (booking.registration_id, booking.purchase_id) {
         (Some(registration_id), _) => ((partner_id, 0, registration_id, 0), "registration_id"),
         (None, Some(purchase_id)) => ((partner_id, 1, purchase_id, booking.flight_date), "purchase_id"),
-        (None, None) => ((partner_id, 2, member_id, booking.flight_date), "flight_date"),
+        (None, None) => ((partner_id, 2, member_id.0, booking.flight_date), "flight_date"),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::rules::{self, Request};
 use crate::domain::booking::Booking;
 use crate::domain::entry::{Kind, Status};
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes::MINUTES;
 use crate::http::failure::Failure;
@@ -29,16 +30,16 @@ const NAME_CHARS_MAX: usize = 254;
 pub(super) struct Logbook {
     zone: TimeZone,
     /// The members whose names were read so far.
-    accounts: HashMap<String, i64>,
+    accounts: HashMap<String, MemberId>,
     /// How often an entry occurred in the list, by its digest: two flights of a day may be alike.
     seen: HashMap<[u8; 16], i64>,
     /// Skills that have an entry; a second entry is refused.
-    taken: HashSet<(i64, String)>,
+    taken: HashSet<(MemberId, String)>,
     booked: HashSet<i64>,
     /// The first entries of opening balances, by member and the number in the list.
-    openings: HashMap<(i64, String), i64>,
+    openings: HashMap<(MemberId, String), i64>,
     /// Members whose levels are derived again.
-    holders: BTreeSet<i64>,
+    holders: BTreeSet<MemberId>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -206,11 +207,11 @@ fn read(
     tx: &Read,
     row: &Row,
     zone: &TimeZone,
-    accounts: &mut HashMap<String, i64>,
+    accounts: &mut HashMap<String, MemberId>,
 ) -> Result<(Entry, bool, String), Failure> {
     let cells = cells_of(site, row, zone)?;
     let mut problems = more_problems();
-    let mut find = |field: &str, name: Option<&str>| -> Result<Option<i64>, Failure> {
+    let mut find = |field: &str, name: Option<&str>| -> Result<Option<MemberId>, Failure> {
         let Some(name) = name else { return Ok(None) };
         if let Some(known) = accounts.get(name) {
             return Ok(Some(*known));
@@ -302,7 +303,7 @@ fn booking_key(client_id: &str, booking: &Booking) -> String {
     }
 }
 
-fn find_booking(tx: &Read, member_id: i64, key: &str) -> Result<Option<i64>, Failure> {
+fn find_booking(tx: &Read, member_id: MemberId, key: &str) -> Result<Option<i64>, Failure> {
     let parts: Vec<&str> = key.split('/').collect();
     let (client_id, registration, purchase, flight) = match parts[..] {
         [client_id, "registration", number] => (client_id, number.parse().ok(), None, Some(0)),

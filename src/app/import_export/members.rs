@@ -7,6 +7,7 @@ use super::{
 };
 use crate::app::person::{self, Person};
 use crate::domain::email;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::http::body::{Field, Flattened, ParsedBody};
@@ -51,7 +52,7 @@ pub(super) struct Members {
 pub(super) enum Staged {
     New(Member),
     /// A known member, with the new values.
-    Changed(i64, Member),
+    Changed(MemberId, Member),
 }
 
 impl Members {
@@ -187,7 +188,7 @@ impl List for Members {
 
 impl Members {
     /// The values of a row that differ from those of a known member. Staff stay as they are.
-    fn compare(&self, tx: &Read, row: &Row, member_id: i64, listed: &Member) -> Result<Judged<Staged>, Failure> {
+    fn compare(&self, tx: &Read, row: &Row, member_id: MemberId, listed: &Member) -> Result<Judged<Staged>, Failure> {
         let known = lists::find_member(tx, member_id)?.ok_or_else(Failure::not_found)?;
         if known.role != Role::Member {
             return Ok(Judged::Same);

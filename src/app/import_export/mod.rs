@@ -17,6 +17,7 @@ pub(crate) use reader::Mistake;
 
 use crate::app::{Change, RankedActor};
 use crate::domain::audit::Detail;
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -68,7 +69,7 @@ pub(crate) struct GivenRole {
     pub role: Role,
     pub username: String,
     /// `None`: the member is not written yet.
-    pub member_id: Option<i64>,
+    pub member_id: Option<MemberId>,
 }
 
 /// A value that a list changes.
@@ -338,8 +339,8 @@ struct Written {
 }
 
 impl Written {
-    fn add(&mut self, number: i64) {
-        (self.count, self.last) = (self.count + 1, number);
+    fn add(&mut self, number: impl Into<i64>) {
+        (self.count, self.last) = (self.count + 1, number.into());
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::cell::{self, Separator, exact_moment};
 use crate::domain::entry::{self, Kind};
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -40,7 +41,7 @@ const COLUMNS: [&str; 20] = [
 /// The entries after `offset` newer ones as a table, and how many newer ones the next table skips, where there is more.
 pub(crate) fn csv(
     site: &Site,
-    member_id: i64,
+    member_id: MemberId,
     separator: Separator,
     offset: i64,
 ) -> Result<(String, Option<i64>), Failure> {
@@ -63,7 +64,7 @@ pub(crate) fn csv(
 }
 
 /// Every entry as one table.
-pub(crate) fn whole_csv(site: &Site, member_id: i64, separator: Separator) -> Result<String, Failure> {
+pub(crate) fn whole_csv(site: &Site, member_id: MemberId, separator: Separator) -> Result<String, Failure> {
     let (mut whole, mut rest) = csv(site, member_id, separator, 0)?;
     while let Some(offset) = rest {
         site.store.release();
@@ -93,7 +94,7 @@ fn cells(site: &Site, zone: &TimeZone, line: &Line, lapsed: &[&str]) -> [String;
         known.map(|(level, _)| level.name.clone()).unwrap_or_default(),
         text(&line.skill),
         known.map(|(_, skill)| &skill.name).or(safety.map(|(_, record)| &record.name)).cloned().unwrap_or_default(),
-        number(line.instructor_id),
+        number(line.instructor_id.map(i64::from)),
         text(&line.instructor_name),
         line.approval_date.map(|at| exact_moment(zone, at)).unwrap_or_default(),
         text(&line.comment),

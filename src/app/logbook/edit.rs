@@ -6,6 +6,7 @@ use super::sign_offs::{self, SeenEntry};
 use super::{actor_id, find_entry, no_change, record_for_other, relation};
 use crate::app::Change;
 use crate::domain::entry::{self, Action, Status};
+use crate::domain::ids::MemberId;
 use crate::domain::signoff::Denial;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -19,7 +20,7 @@ pub(crate) struct Patch {
     pub minutes: Option<i64>,
     pub tunnel_id: Option<i64>,
     pub comment: Option<String>,
-    pub instructor_id: Option<i64>,
+    pub instructor_id: Option<MemberId>,
     pub skill: Option<String>,
     pub comments_instructor: Option<String>,
     pub comment_denial: Option<String>,

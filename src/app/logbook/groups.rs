@@ -3,6 +3,7 @@
 use super::requests;
 use super::rules::Request;
 use crate::app::Change;
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Read;
@@ -12,7 +13,7 @@ use crate::store::tables::{joins, members};
 pub(crate) const STUDENTS_MAX: usize = 20;
 
 pub(crate) struct Student {
-    pub(crate) member_id: i64,
+    pub(crate) member_id: MemberId,
     /// The name that other members see.
     pub(crate) screen_name: String,
     /// The name that the staff sees.
@@ -22,7 +23,7 @@ pub(crate) struct Student {
 /// What the students showed, when, and what the instructor says of it.
 pub(crate) struct Session {
     /// Numbers of the students, each once.
-    pub(crate) students: Vec<i64>,
+    pub(crate) students: Vec<MemberId>,
     pub(crate) skill: &'static str,
     pub(crate) date: String,
     pub(crate) moment: i64,

@@ -13,6 +13,7 @@ pub(crate) mod time;
 use super::Change;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::entry::{Relation, Status};
+use crate::domain::ids::MemberId;
 use crate::domain::role::Rank;
 use crate::http::failure::Failure;
 use crate::store::Read;
@@ -98,16 +99,16 @@ fn delete_unsigned(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
 }
 
 /// The member who acts. An event of an entry names a member, so an actor without an account cannot change a logbook.
-fn actor_id(cx: &Change) -> Result<i64, Failure> {
+fn actor_id(cx: &Change) -> Result<MemberId, Failure> {
     cx.member_id().ok_or_else(Failure::not_allowed)
 }
 
 /// Writes an audit row for an action on an entry.
-fn record(cx: &Change, action: &'static str, holder_id: i64, entry_id: i64) -> Result<(), Failure> {
+fn record(cx: &Change, action: &'static str, holder_id: MemberId, entry_id: i64) -> Result<(), Failure> {
     cx.record(action, &Subject::Member(holder_id), &Detail::none().number("entry_id", entry_id))
 }
 
 /// Writes an audit row only where the actor changes the logbook of another member.
-fn record_for_other(cx: &Change, action: &'static str, holder_id: i64, entry_id: i64) -> Result<(), Failure> {
+fn record_for_other(cx: &Change, action: &'static str, holder_id: MemberId, entry_id: i64) -> Result<(), Failure> {
     if cx.member_id() == Some(holder_id) { Ok(()) } else { record(cx, action, holder_id, entry_id) }
 }

@@ -4,6 +4,7 @@ use super::rules::{self, Item, check_place};
 use super::{actor_id, record, sign_offs};
 use crate::app::{Change, flights};
 use crate::domain::entry::Kind;
+use crate::domain::ids::MemberId;
 use crate::domain::minutes::MINUTES;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -18,7 +19,7 @@ pub(crate) const MINUTES_MAX: i64 = 60_000;
 #[derive(Debug)]
 pub(crate) struct Balance {
     /// The signer who is asked.
-    pub instructor_id: i64,
+    pub instructor_id: MemberId,
     /// Unix seconds.
     pub entry_date: i64,
     pub tunnel_id: i64,
@@ -32,7 +33,7 @@ pub(crate) struct Balance {
 /// Enters an opening balance in the logbook of a member. Staff only. The balance counts once the named instructor, who
 /// must be allowed to sign all of it, has signed. Audited; the instructor is notified. Returns the number of the first
 /// entry, which is the balance's number.
-pub(crate) fn enter(cx: &Change, holder_id: i64, balance: &Balance) -> Result<i64, Failure> {
+pub(crate) fn enter(cx: &Change, holder_id: MemberId, balance: &Balance) -> Result<i64, Failure> {
     cx.check_staff()?;
     if balance.minutes == 0 && balance.skills.is_empty() {
         return Err(Failure::field("time", Text::new("field.time_or_skills")));
@@ -50,7 +51,7 @@ pub(crate) fn enter(cx: &Change, holder_id: i64, balance: &Balance) -> Result<i6
 }
 
 /// The requirements of levels are not checked: a member from another tunnel starts with the levels reached there.
-fn check(cx: &Change, holder_id: i64, balance: &Balance) -> Result<Vec<Item>, Failure> {
+fn check(cx: &Change, holder_id: MemberId, balance: &Balance) -> Result<Vec<Item>, Failure> {
     let (site, tx) = (cx.site, cx.tx);
     let mut problems = Fields::new(Default::default());
     let place = (Some(balance.entry_date), Some(balance.tunnel_id));
@@ -78,7 +79,7 @@ fn check(cx: &Change, holder_id: i64, balance: &Balance) -> Result<Vec<Item>, Fa
 }
 
 /// Inserts the entries of a balance, all pending; returns the number of the first.
-fn insert(cx: &Change, holder_id: i64, balance: &Balance, items: &[Item]) -> Result<i64, Failure> {
+fn insert(cx: &Change, holder_id: MemberId, balance: &Balance, items: &[Item]) -> Result<i64, Failure> {
     rules::check_room(&members::find_holder(cx.tx, holder_id)?)?;
     let author_id = actor_id(cx)?;
     let mut opening = None;

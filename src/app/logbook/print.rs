@@ -6,6 +6,7 @@ use crate::documents::printout::{self, Flight, Logbook, Signed};
 use crate::domain::catalogue::{Level, PROGRAMMES, names};
 use crate::domain::currency::{Currencies, Currency};
 use crate::domain::entry::{self, Kind, NOT_CURRENT};
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -21,12 +22,12 @@ const SIGNED_MAX: i64 = 500;
 
 /// The logbook of a member as a PDF, A4: flight time oldest first with running sums, the signed skills and safety records
 /// with their signers. 404 where there is no such member.
-pub(crate) fn pdf(site: &Site, language: Language, member_id: i64) -> Result<Vec<u8>, Failure> {
+pub(crate) fn pdf(site: &Site, language: Language, member_id: MemberId) -> Result<Vec<u8>, Failure> {
     let printout = site.store.read(|tx| gather(site, language, tx, member_id))?;
     papers::draw(site, move |letters| printout::draw(&printout, letters))
 }
 
-fn gather(site: &Site, language: Language, tx: &Read, member_id: i64) -> Result<Logbook, Failure> {
+fn gather(site: &Site, language: Language, tx: &Read, member_id: MemberId) -> Result<Logbook, Failure> {
     let (now, zone) = (site.now(), tunnels::find_time_zone(tx, site.tunnel_id)?);
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;

@@ -3,13 +3,14 @@
 use super::rules::{self, Item, Request};
 use super::{actor_id, record, sign_offs};
 use crate::app::Change;
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::tables::skills::{self, NewEntry};
 use crate::store::tables::{joins, members, signers};
 
 /// Requests a signature in the actor's logbook from the named signer, who is notified. Returns the number of the entry.
-pub(crate) fn ask(cx: &Change, request: &Request, instructor_id: Option<i64>) -> Result<i64, Failure> {
+pub(crate) fn ask(cx: &Change, request: &Request, instructor_id: Option<MemberId>) -> Result<i64, Failure> {
     let member_id = actor_id(cx)?;
     let item = rules::check(cx.site, cx.tx, member_id, request, None, instructor_id, cx.now())?;
     let instructor_id = instructor_id.ok_or_else(Failure::invalid_fields)?;
@@ -24,9 +25,9 @@ pub(crate) fn ask(cx: &Change, request: &Request, instructor_id: Option<i64>) ->
 /// who may not sign the skill learns nothing about the member. Returns the number of the entry.
 pub(crate) fn record_seen(
     cx: &Change,
-    holder_id: i64,
+    holder_id: MemberId,
     request: &Request,
-    instructor_id: Option<i64>,
+    instructor_id: Option<MemberId>,
     comments_instructor: &str,
 ) -> Result<i64, Failure> {
     let signer_id = actor_id(cx)?;
@@ -56,9 +57,9 @@ pub(crate) fn record_seen(
 
 /// The row of a new entry, from a request and its checked item.
 pub(super) fn new<'a>(
-    member_id: i64,
-    author_id: i64,
-    instructor_id: i64,
+    member_id: MemberId,
+    author_id: MemberId,
+    instructor_id: MemberId,
     request: &'a Request,
     item: &Item,
 ) -> NewEntry<'a> {

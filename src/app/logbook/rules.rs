@@ -2,6 +2,7 @@
 
 use crate::domain::catalogue::{Level, LevelKey, SafetyKind, Skill};
 use crate::domain::entry::{self, Kind, MissingPrerequisite, Status};
+use crate::domain::ids::MemberId;
 use crate::domain::signoff;
 use crate::http::failure::Failure;
 use crate::http::fields::{Fields, MOMENT_MIN};
@@ -34,7 +35,7 @@ pub(crate) struct PartialRequest<'a> {
     pub entry_date: Option<i64>,
     pub tunnel_id: Option<i64>,
     pub skill: Option<&'a str>,
-    pub instructor_id: Option<i64>,
+    pub instructor_id: Option<MemberId>,
 }
 
 /// A skill or safety record of the catalogue, as an entry names it.
@@ -67,10 +68,10 @@ pub(crate) fn find_item(site: &Site, skill: &str) -> Option<Item> {
 pub(crate) fn check(
     site: &Site,
     tx: &Read,
-    holder_id: i64,
+    holder_id: MemberId,
     request: &Request,
     edited: Option<(i64, i64)>,
-    instructor_id: Option<i64>,
+    instructor_id: Option<MemberId>,
     now: i64,
 ) -> Result<Item, Failure> {
     let mut problems = Fields::new(Default::default());
@@ -90,7 +91,7 @@ pub(crate) fn check(
 pub(crate) fn judge(
     site: &Site,
     tx: &Read,
-    holder_id: i64,
+    holder_id: MemberId,
     request: PartialRequest,
     known_date: Option<i64>,
     now: i64,
@@ -118,7 +119,7 @@ pub(crate) fn judge(
 /// Returns the owner of the logbook where the date was known.
 pub(crate) fn check_place(
     tx: &Read,
-    holder_id: i64,
+    holder_id: MemberId,
     (entry_date, tunnel_id): (Option<i64>, Option<i64>),
     known_date: Option<i64>,
     now: i64,
@@ -162,8 +163,8 @@ pub(crate) fn check_room(holder: &Holder) -> Result<(), Failure> {
 pub(crate) fn signer_denial(
     site: &Site,
     tx: &Read,
-    holder_id: i64,
-    signer_id: i64,
+    holder_id: MemberId,
+    signer_id: MemberId,
     level: &Level,
     tunnel_id: i64,
     now: i64,
@@ -174,12 +175,18 @@ pub(crate) fn signer_denial(
 
 /// Whether the member has another entry than `except` that excludes a second entry of the skill. A recurrent training
 /// may repeat, but only one request for it may be pending.
-pub(crate) fn is_taken(tx: &Read, holder_id: i64, skill: &str, item: &Item, except: i64) -> Result<bool, Failure> {
+pub(crate) fn is_taken(tx: &Read, holder_id: MemberId, skill: &str, item: &Item, except: i64) -> Result<bool, Failure> {
     Ok(find_taking(tx, holder_id, skill, item, except)?.is_some())
 }
 
 /// The state of the entry for which [`is_taken`] is true.
-fn find_taking(tx: &Read, holder_id: i64, skill: &str, item: &Item, except: i64) -> Result<Option<Status>, Failure> {
+fn find_taking(
+    tx: &Read,
+    holder_id: MemberId,
+    skill: &str,
+    item: &Item,
+    except: i64,
+) -> Result<Option<Status>, Failure> {
     let statuses = skills::list_statuses(tx, holder_id, item.kind, skill, except)?;
     let takes = |status: &Status| match item.recurrent {
         true => *status == Status::Pending,
@@ -192,7 +199,7 @@ fn find_taking(tx: &Read, holder_id: i64, skill: &str, item: &Item, except: i64)
 pub(crate) fn list_next_skills(
     site: &Site,
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
 ) -> Result<Vec<(&'static Level, &'static Skill)>, Failure> {
     let holdings = holdings::list(tx, member_id)?;
     let (held, briefed) = (keys(&holdings), list_briefed(tx, member_id, site.now())?);
@@ -225,7 +232,7 @@ pub(crate) struct Recordable {
 
 /// The entries that a signer may record for a member: briefs and trainings first, then skills in the order of the
 /// catalogue. A brief that is recorded on the same form opens its programme's skills, so the list includes them.
-pub(crate) fn list_recordable(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Recordable>, Failure> {
+pub(crate) fn list_recordable(site: &Site, tx: &Read, member_id: MemberId) -> Result<Vec<Recordable>, Failure> {
     let holdings = holdings::list(tx, member_id)?;
     let (held, mut briefed) = (keys(&holdings), list_briefed(tx, member_id, site.now())?);
     let mut recordable = Vec::new();
@@ -268,14 +275,15 @@ pub(crate) fn list_all(site: &Site) -> Vec<Recordable> {
 
 /// The entries that a signer may sign here now for other members: briefs and trainings first, then skills in the order of the
 /// catalogue.
-pub(crate) fn list_signable(site: &Site, tx: &Read, signer_id: i64, now: i64) -> Result<Vec<Recordable>, Failure> {
+pub(crate) fn list_signable(site: &Site, tx: &Read, signer_id: MemberId, now: i64) -> Result<Vec<Recordable>, Failure> {
     let mut judged: Vec<(&Level, bool)> = Vec::new();
     let mut may_sign = |level: &'static Level| -> Result<bool, Failure> {
         if let Some((_, known)) = judged.iter().find(|(one, _)| std::ptr::eq(*one, level)) {
             return Ok(*known);
         }
         // No member has the number 0, so the holder is any member other than the signer.
-        let authority = signers::find_authority(tx, site.catalogue, signer_id, 0, level, site.tunnel_id, now)?;
+        let authority =
+            signers::find_authority(tx, site.catalogue, signer_id, MemberId(0), level, site.tunnel_id, now)?;
         judged.push((level, authority.is_ok()));
         Ok(authority.is_ok())
     };
@@ -291,7 +299,13 @@ pub(crate) fn list_signable(site: &Site, tx: &Read, signer_id: i64, now: i64) ->
 }
 
 /// Refuses with 422 a skill, brief or training for which the member lacks something.
-pub(super) fn check_prerequisite(site: &Site, tx: &Read, holder_id: i64, skill: &str, now: i64) -> Result<(), Failure> {
+pub(super) fn check_prerequisite(
+    site: &Site,
+    tx: &Read,
+    holder_id: MemberId,
+    skill: &str,
+    now: i64,
+) -> Result<(), Failure> {
     let missing = missing_prerequisite(site, tx, holder_id, skill, now)?;
     missing.map_or(Ok(()), |text| Err(Failure::field("skill", text)))
 }
@@ -299,7 +313,7 @@ pub(super) fn check_prerequisite(site: &Site, tx: &Read, holder_id: i64, skill: 
 fn missing_prerequisite(
     site: &Site,
     tx: &Read,
-    holder_id: i64,
+    holder_id: MemberId,
     skill: &str,
     now: i64,
 ) -> Result<Option<Text>, Failure> {
@@ -321,6 +335,6 @@ fn keys(holdings: &[holdings::Holding]) -> Vec<LevelKey<'_>> {
 }
 
 /// The safety logbooks in which the member has an open record.
-pub(crate) fn list_briefed(tx: &Read, member_id: i64, now: i64) -> Result<Vec<String>, Failure> {
+pub(crate) fn list_briefed(tx: &Read, member_id: MemberId, now: i64) -> Result<Vec<String>, Failure> {
     Ok(holdings::list_trained(tx, member_id, now)?.into_iter().map(|(logbook, _)| logbook).collect())
 }

@@ -5,6 +5,7 @@ use super::{actor_id, record, record_for_other, relation, rules};
 use crate::app::Change;
 use crate::domain::catalogue::Level;
 use crate::domain::entry::{self, Action, Kind, Status};
+use crate::domain::ids::MemberId;
 use crate::domain::signoff::{self, Denial};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -191,7 +192,7 @@ pub(super) fn signed_together(tx: &Read, entry: &SkillEntry) -> Result<Vec<Skill
 }
 
 /// Refuses a sign-off until the member's e-mail address is confirmed; 404 where there is no such member.
-pub(super) fn check_holder(tx: &Read, holder_id: i64) -> Result<(), Failure> {
+pub(super) fn check_holder(tx: &Read, holder_id: MemberId) -> Result<(), Failure> {
     let profile = members::find(tx, holder_id)?.ok_or_else(Failure::not_found)?;
     if profile.email_verified { Ok(()) } else { Err(Failure::email_not_confirmed()) }
 }
@@ -264,10 +265,10 @@ pub(super) fn notify_former_signer(cx: &Change, entry: &SkillEntry) -> Result<()
 /// Inserts a notice to a member about an entry; `named` is the person whom the text names.
 fn notify(
     cx: &Change,
-    member_id: i64,
+    member_id: MemberId,
     subject: &'static str,
     entry: &SkillEntry,
-    named: i64,
+    named: MemberId,
     reason: &str,
 ) -> Result<(), Failure> {
     let name = members::find(cx.tx, named)?.map(|profile| profile.screen_name).unwrap_or_default();

@@ -5,6 +5,7 @@ use super::{actor_id, no_change, reads_every_logbook, record_for_other};
 use crate::app::seen::{self, Seen};
 use crate::app::{Change, flights};
 use crate::auth::Bearer;
+use crate::domain::ids::MemberId;
 use crate::domain::role::Rank;
 use crate::domain::when;
 use crate::http::failure::Failure;
@@ -33,7 +34,7 @@ pub(crate) enum Editor {
     /// An account: it edits its own entries, or every entry for the staff.
     Account(Rank),
     /// The token of a booking: it edits the entry that the booking made.
-    Booking { member_id: i64, booking_id: Option<i64> },
+    Booking { member_id: MemberId, booking_id: Option<i64> },
 }
 
 impl From<&Bearer> for Editor {
@@ -49,7 +50,7 @@ impl From<&Bearer> for Editor {
 
 /// Enters flight time in the logbook of a member; the entry is open from the beginning. Audited, unless the logbook is the actor's
 /// own. Returns the number of the entry. 409 where the member has signed no waiver that is in force here.
-pub(crate) fn enter(cx: &Change, member_id: i64, time: &NewTime) -> Result<i64, Failure> {
+pub(crate) fn enter(cx: &Change, member_id: MemberId, time: &NewTime) -> Result<i64, Failure> {
     if cx.member_id() != Some(member_id) {
         cx.check_here(member_id)?;
     }
@@ -158,7 +159,7 @@ pub(crate) fn may_edit(editor: Editor, entry: &TimeEntry) -> bool {
 }
 
 /// Checks the date and the tunnel of flight time. A booked flight keeps its date, which may be in the future.
-fn check(cx: &Change, member_id: i64, time: &NewTime, known_date: Option<i64>) -> Result<Option<Holder>, Failure> {
+fn check(cx: &Change, member_id: MemberId, time: &NewTime, known_date: Option<i64>) -> Result<Option<Holder>, Failure> {
     let mut problems = Fields::new(Default::default());
     let place = (Some(time.entry_date), Some(time.tunnel_id));
     let holder = check_place(cx.tx, member_id, place, known_date, cx.now(), &mut problems)?;

@@ -3,6 +3,7 @@
 //! fee waits for the desk.
 
 use crate::app::Change;
+use crate::domain::ids::MemberId;
 use crate::domain::payment::{Decision, Fee, Issue, Price, Status, a_year_after, without_year};
 use crate::http::failure::Failure;
 use crate::store::Write;
@@ -71,7 +72,7 @@ fn doubt(account: &Account, fee: &Fee) -> Option<Issue> {
 }
 
 /// Grants a year, from the end of the membership or from now, whichever is later.
-fn grant_year(cx: &Change, account: &Account, member_id: i64) -> Result<Option<Grant>, Failure> {
+fn grant_year(cx: &Change, account: &Account, member_id: MemberId) -> Result<Option<Grant>, Failure> {
     let tx = cx.tx;
     let Some(paid_before) = members::find_paid_until(tx, member_id)? else { return Ok(None) };
     let zone = tunnels::find_time_zone(tx, cx.site.tunnel_id)?;
@@ -97,7 +98,13 @@ fn withdraw_year(cx: &Change, account: &Account, grant: &Grant) -> Result<(), Fa
 }
 
 /// Inserts a notice to the member about a payment. `until`: the new end of the membership.
-fn notify(tx: &Write, account: &Account, member_id: i64, subject: &str, until: Option<i64>) -> Result<(), Failure> {
+fn notify(
+    tx: &Write,
+    account: &Account,
+    member_id: MemberId,
+    subject: &str,
+    until: Option<i64>,
+) -> Result<(), Failure> {
     let detail = match &account.report.price.value {
         Some(price) => serde_json::json!({ "amount_cents": price.cents, "currency": price.currency, "until": until }),
         None => serde_json::json!({ "amount": account.intent_id, "until": until }),

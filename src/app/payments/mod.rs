@@ -6,6 +6,7 @@ pub(crate) mod till;
 
 use super::Change;
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::payment::{Decision, Event, Status};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -112,7 +113,7 @@ pub(crate) fn decide(
     cx: &Change,
     payment_id: i64,
     decision: Decision,
-    member_id: Option<i64>,
+    member_id: Option<MemberId>,
 ) -> Result<Option<Account>, Failure> {
     cx.check_staff()?;
     let mut account = payments::find_by_number(cx.tx, payment_id)?.ok_or_else(Failure::not_found)?;

@@ -13,6 +13,7 @@ use crate::auth::limits::messages::Cause;
 use crate::auth::passcode::{self, Asker, Target, Use};
 use crate::auth::sign_in::{self, Attempt};
 use crate::domain::email;
+use crate::domain::ids::MemberId;
 use crate::domain::password::Owner;
 use crate::domain::unicode::nfc;
 use crate::domain::{password, questions};
@@ -32,9 +33,9 @@ use std::cell::Cell;
 /// The least number of questions that any name is asked.
 const QUESTIONS_ASKED: usize = 3;
 /// The member whose account is read in place of a missing one while nobody has answers.
-const FIRST_MEMBER_ID: i64 = 1;
+const FIRST_MEMBER_ID: MemberId = MemberId(1);
 /// A number that no member has.
-const NO_MEMBER_ID: i64 = 0;
+const NO_MEMBER_ID: MemberId = MemberId(0);
 
 /// A request to recover a password: without a proof, a passcode is sent.
 pub(crate) struct Recovery {
@@ -168,7 +169,7 @@ fn send_to(
     tx: &Write,
     call: &Call,
     cause: Cause,
-    member_id: i64,
+    member_id: MemberId,
     channel: Channel,
     usage: Use,
 ) -> Result<bool, Failure> {
@@ -183,7 +184,7 @@ fn imitate_send(
     tx: &Write,
     call: &Call,
     cause: Cause,
-    member_id: i64,
+    member_id: MemberId,
     channel: Channel,
     usage: Use,
 ) -> Result<(), Failure> {
@@ -259,7 +260,7 @@ fn set_password(
 pub(crate) fn take_passcode(
     site: &Site,
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     usage: Use,
     passcode: &str,
 ) -> Result<bool, Failure> {
@@ -324,7 +325,7 @@ fn answers_are_right(
 
 /// Makes new hashes of the answers whose typed form is not in Unicode's composed form, because the stored hash may be of
 /// the typed form. Only after a recovery, which proved the answers to be right: otherwise they would cost time.
-fn renew_answers(site: &Site, member_id: i64, answers: &[(i64, String)]) -> Result<(), Failure> {
+fn renew_answers(site: &Site, member_id: MemberId, answers: &[(i64, String)]) -> Result<(), Failure> {
     let own = site.store.read(|tx| Ok(security_answers::list_questions(tx, member_id)?))?;
     let typed = answers.iter().map(|(number, answer)| (*number, questions::normalise(answer)));
     let old = typed.filter(|(number, answer)| own.contains(number) && nfc(answer) != *answer);

@@ -5,6 +5,7 @@ use crate::app::logbook::rules::{self, Item, Request};
 use crate::app::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::catalogue::SafetyKind;
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -22,7 +23,7 @@ pub(crate) fn find_item(site: &Site) -> Option<(&'static str, Item)> {
 
 /// Whether a member must read the brief here: the operator has published one, and the member has none that is signed or
 /// pending.
-pub(crate) fn is_due(site: &Site, tx: &Read, member_id: i64) -> Result<bool, Failure> {
+pub(crate) fn is_due(site: &Site, tx: &Read, member_id: MemberId) -> Result<bool, Failure> {
     if !site.config.waiver.required || site_texts::find_in_force(tx, Kind::Brief)?.is_none() {
         return Ok(false);
     }
@@ -33,7 +34,7 @@ pub(crate) fn is_due(site: &Site, tx: &Read, member_id: i64) -> Result<bool, Fai
 }
 
 /// The state of a member's safety brief: `missing`, `pending` (an instructor is asked to sign it) or `signed`.
-pub(crate) fn find_state(site: &Site, tx: &Read, member_id: i64) -> Result<&'static str, Failure> {
+pub(crate) fn find_state(site: &Site, tx: &Read, member_id: MemberId) -> Result<&'static str, Failure> {
     let (Some(programme), Some((skill, item))) = (site.catalogue.find_programme("Flyer"), find_item(site)) else {
         return Ok("missing");
     };
@@ -45,7 +46,7 @@ pub(crate) fn find_state(site: &Site, tx: &Read, member_id: i64) -> Result<&'sta
 
 /// Confirms that the actor has read a version of the brief, and asks an instructor to sign it. 409 where the version is
 /// no longer in force.
-pub(crate) fn confirm(cx: &Change, version: i64, language: &str, instructor_id: i64) -> Result<i64, Failure> {
+pub(crate) fn confirm(cx: &Change, version: i64, language: &str, instructor_id: MemberId) -> Result<i64, Failure> {
     let member_id = cx.member_id().ok_or_else(Failure::not_allowed)?;
     if !is_due(cx.site, cx.tx, member_id)? {
         return Err(Failure::not_found());

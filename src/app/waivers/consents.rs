@@ -4,6 +4,7 @@ use super::{Signing, find_right};
 use crate::app::seen::{self, Seen};
 use crate::app::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::waiver::SigningPlace;
 use crate::http::failure::Failure;
 use crate::store::tables::consents::{self, Consent};
@@ -25,7 +26,12 @@ pub(crate) struct ConsentAnswer {
 
 /// Adds a member's answer to the register, unless it equals the last answer to the same text. By the member, by a
 /// guardian of the member, or by staff. 409 where another text is in force. Audited.
-pub(crate) fn say(cx: &Change, member_id: i64, said: &ConsentAnswer, place: SigningPlace) -> Result<Outcome, Failure> {
+pub(crate) fn say(
+    cx: &Change,
+    member_id: MemberId,
+    said: &ConsentAnswer,
+    place: SigningPlace,
+) -> Result<Outcome, Failure> {
     let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     find_right(cx, &profile)?;
     let in_force = site_texts::find_in_force(cx.tx, said.kind)?.filter(|_| cx.site.config.waiver.required);
@@ -56,7 +62,7 @@ pub(crate) fn say(cx: &Change, member_id: i64, said: &ConsentAnswer, place: Sign
 }
 
 /// Withdraws a consent that a member gave. By the member, by a guardian of the member, or by staff. Audited.
-pub(crate) fn withdraw(cx: &Change, member_id: i64, kind: Kind) -> Result<Outcome, Failure> {
+pub(crate) fn withdraw(cx: &Change, member_id: MemberId, kind: Kind) -> Result<Outcome, Failure> {
     find_right(cx, &members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?)?;
     let place = if cx.rank.is_staff() { SigningPlace::Desk } else { SigningPlace::Phone };
     let said_by = cx.member_id().filter(|id| *id != member_id);
@@ -78,7 +84,12 @@ pub(crate) fn mark(contact: &Emergency) -> String {
 
 /// Stores the emergency contact of a member; an empty name and number delete it. Audited without the contact. 422 where
 /// another contact than `seen` is there.
-pub(crate) fn set_emergency(cx: &Change, member_id: i64, contact: &Emergency, seen: &Seen) -> Result<Outcome, Failure> {
+pub(crate) fn set_emergency(
+    cx: &Change,
+    member_id: MemberId,
+    contact: &Emergency,
+    seen: &Seen,
+) -> Result<Outcome, Failure> {
     let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     find_right(cx, &profile)?;
     let stored = emergency_contacts::find(cx.tx, member_id)?.unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use crate::app::{Change, RankedActor};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
 use crate::http::call::Call;
@@ -21,7 +22,7 @@ fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
 
 /// Creates a code for a member, and replaces the one before. By staff, for an account that they may serve, or by the member.
 /// Audited where staff shows the code. 403 as [`Change::served`]: who has the code signs in the member's name.
-pub(crate) fn make(cx: &Change, member_id: i64) -> Result<String, Failure> {
+pub(crate) fn make(cx: &Change, member_id: MemberId) -> Result<String, Failure> {
     if cx.member_id() != Some(member_id) {
         cx.check_staff()?;
         cx.served(member_id)?;
@@ -36,18 +37,18 @@ pub(crate) fn make(cx: &Change, member_id: i64) -> Result<String, Failure> {
 }
 
 /// The member of a code, if the code is valid.
-pub(crate) fn find(site: &Site, tx: &Read, code: &str) -> Result<Option<i64>, Failure> {
+pub(crate) fn find(site: &Site, tx: &Read, code: &str) -> Result<Option<MemberId>, Failure> {
     let Some(hash) = hash(site, code) else { return Ok(None) };
     Ok(signing_links::find(tx, &hash, site.now())?)
 }
 
 /// Deletes the code of a member once it is used.
-pub(crate) fn end(cx: &Change, member_id: i64) -> Result<(), Failure> {
+pub(crate) fn end(cx: &Change, member_id: MemberId) -> Result<(), Failure> {
     signing_links::delete_of_member(cx.tx, member_id)?;
     Ok(())
 }
 
 /// The actor who signs with a code: its member, who can only sign.
-pub(crate) fn actor(call: &Call, member_id: i64) -> RankedActor {
+pub(crate) fn actor(call: &Call, member_id: MemberId) -> RankedActor {
     RankedActor::account(member_id, Role::Member, &call.actor(member_id))
 }

@@ -11,6 +11,7 @@ use super::person::AGE_SECONDS_MAX;
 use super::seen::{self, Seen};
 use super::{Change, family, flights};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::waiver::{self, Reason, Relation, SigningPlace};
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -42,7 +43,7 @@ const YEAR_SECONDS: i64 = 365 * 86_400 + 6 * 3_600;
 /// One flyer of a signing.
 #[derive(Debug, Clone)]
 pub(crate) struct Flyer {
-    pub(crate) member_id: i64,
+    pub(crate) member_id: MemberId,
     /// Midnight UTC of the day of birth; used where the account has none.
     pub(crate) dob: Option<i64>,
     /// The signer's relation to the flyer.
@@ -83,7 +84,7 @@ pub(crate) fn sign(cx: &Change, signing: &Signing) -> Result<Vec<i64>, Failure> 
     if signing.flyers.is_empty() || signing.flyers.len() > FLYERS_MAX {
         problems.refuse("flyers", Text::new("waiver.nobody_flies"));
     }
-    let mut ids: Vec<i64> = signing.flyers.iter().map(|flyer| flyer.member_id).collect();
+    let mut ids: Vec<MemberId> = signing.flyers.iter().map(|flyer| flyer.member_id).collect();
     ids.sort_unstable();
     if ids.windows(2).any(|two| two[0] == two[1]) {
         problems.refuse("flyers", Text::new("waiver.flyers_wrong"));
@@ -190,7 +191,7 @@ fn judge(
 }
 
 /// Each signature is kept for years: 429 above [`SIGNATURES_PER_DAY`] for one flyer, except for staff.
-fn check_pace(cx: &Change, member_id: i64) -> Result<(), Failure> {
+fn check_pace(cx: &Change, member_id: MemberId) -> Result<(), Failure> {
     let of_today = waivers::count_since(cx.tx, member_id, cx.now() - DAY.as_secs().cast_signed())?;
     match of_today < SIGNATURES_PER_DAY || cx.rank.is_staff() {
         true => Ok(()),
@@ -230,7 +231,7 @@ fn record_signature(cx: &Change, paper: &Signature, knows_dob: bool) -> Result<i
 /// A flyer, and the state of the flyer's waiver.
 #[derive(Debug)]
 pub(crate) struct Due {
-    pub(crate) member_id: i64,
+    pub(crate) member_id: MemberId,
     pub(crate) name: String,
     /// Midnight UTC of the day of birth, in Unix seconds.
     pub(crate) dob: Option<i64>,
@@ -243,7 +244,7 @@ pub(crate) struct Due {
 }
 
 /// A member, followed by the children for whom the member acts.
-pub(crate) fn list_due(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Due>, Failure> {
+pub(crate) fn list_due(site: &Site, tx: &Read, member_id: MemberId) -> Result<Vec<Due>, Failure> {
     let mut due = vec![find_due(site, tx, member_id)?];
     for ward in family::list_wards(site, tx, member_id)?.into_iter().take(FLYERS_MAX - 1) {
         due.push(Due { relation: Some(ward.relation), asks_relation: false, ..find_due(site, tx, ward.child_id)? });
@@ -252,7 +253,7 @@ pub(crate) fn list_due(site: &Site, tx: &Read, member_id: i64) -> Result<Vec<Due
 }
 
 /// The state of one flyer's waiver.
-pub(crate) fn find_due(site: &Site, tx: &Read, member_id: i64) -> Result<Due, Failure> {
+pub(crate) fn find_due(site: &Site, tx: &Read, member_id: MemberId) -> Result<Due, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let reason = flights::find_denial(site, tx, member_id, site.now())?;
     let asks_relation = profile.dob.map_or(Ok(true), |dob| flights::is_minor(site, tx, dob))?;
@@ -266,7 +267,7 @@ fn name_of(profile: &Profile) -> String {
 }
 
 /// 403 where a clerk would decide about the clerk's own flying: a colleague must.
-fn check_other(cx: &Change, member_id: i64) -> Result<(), Failure> {
+fn check_other(cx: &Change, member_id: MemberId) -> Result<(), Failure> {
     cx.check_staff()?;
     match cx.member_id() == Some(member_id) {
         true => Err(Failure::not_allowed().saying(Text::new("waiver.not_own"))),
@@ -283,7 +284,13 @@ pub(crate) fn mark(decided: &[Decision]) -> String {
 /// Decides on a waiver in which a question was answered with yes, with a comment. By staff other than the flyer. A
 /// later decision replaces an earlier one, if the clerk has `seen` it. 409 where nothing awaits a decision. Audited
 /// without the comment; the flyer is notified.
-pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str, seen: &Seen) -> Result<i64, Failure> {
+pub(crate) fn decide(
+    cx: &Change,
+    signature_id: i64,
+    may_fly: bool,
+    word: &str,
+    seen: &Seen,
+) -> Result<MemberId, Failure> {
     cx.check_staff()?;
     let known = waivers::find(cx.tx, signature_id)?.ok_or_else(Failure::not_found)?;
     check_other(cx, known.member_id)?;
@@ -320,7 +327,7 @@ pub(crate) fn decide(cx: &Change, signature_id: i64, may_fly: bool, word: &str, 
 
 /// Marks a waiver as signed in error, by another person or on another's card, for a reason: it is kept, and no longer counts.
 /// The one before it, if any, counts again. By an admin other than the flyer. Audited without the reason. Returns the flyer.
-pub(crate) fn mark_error(cx: &Change, signature_id: i64, reason: &str) -> Result<i64, Failure> {
+pub(crate) fn mark_error(cx: &Change, signature_id: i64, reason: &str) -> Result<MemberId, Failure> {
     cx.check_admin()?;
     let known = waivers::find(cx.tx, signature_id)?.ok_or_else(Failure::not_found)?;
     check_other(cx, known.member_id)?;
@@ -353,7 +360,7 @@ pub(crate) fn list_undecided(site: &Site, tx: &Read, limit: i64) -> Result<Vec<U
 
 /// Lets a member fly today without a waiver in force, for a reason. By staff other than the flyer. Audited without the
 /// reason, which is on the member's card.
-pub(crate) fn override_today(cx: &Change, member_id: i64, reason: &str) -> Result<(), Failure> {
+pub(crate) fn override_today(cx: &Change, member_id: MemberId, reason: &str) -> Result<(), Failure> {
     check_other(cx, member_id)?;
     if reason.trim().is_empty() {
         return Err(Failure::field("reason", Text::new("field.missing")));

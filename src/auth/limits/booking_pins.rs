@@ -4,6 +4,7 @@
 
 use super::counted::Counter;
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -12,12 +13,12 @@ use crate::store::{Read, Write};
 use serde_json::json;
 
 /// Whether every PIN for a member is refused as a wrong one.
-pub(crate) fn is_paused(site: &Site, tx: &Read, member_id: i64, now: i64) -> Result<bool, Failure> {
+pub(crate) fn is_paused(site: &Site, tx: &Read, member_id: MemberId, now: i64) -> Result<bool, Failure> {
     Ok(of_member(site, member_id).full_until(tx, now)?.is_some())
 }
 
 /// Counts a wrong PIN of a member. The beginning of a pause is told to the member.
-pub fn count_wrong(site: &Site, tx: &Write, member_id: i64) -> Result<(), Failure> {
+pub fn count_wrong(site: &Site, tx: &Write, member_id: MemberId) -> Result<(), Failure> {
     let pause = of_member(site, member_id).count(tx)?;
     if pause > 0 {
         notices::insert(tx, member_id, "notice.pin_paused", &json!({ "minutes": pause / 60 }).to_string())?;
@@ -26,7 +27,7 @@ pub fn count_wrong(site: &Site, tx: &Write, member_id: i64) -> Result<(), Failur
 }
 
 /// Begins the count of a member's wrong PINs anew, after a right one or with a new PIN.
-pub(crate) fn forget(site: &Site, tx: &Write, member_id: i64) -> Result<(), Failure> {
+pub(crate) fn forget(site: &Site, tx: &Write, member_id: MemberId) -> Result<(), Failure> {
     of_member(site, member_id).forget(tx)
 }
 
@@ -57,8 +58,8 @@ pub(crate) fn count_paused_partners(site: &Site, tx: &Read, now: i64) -> Result<
     Ok(paused)
 }
 
-fn of_member(site: &Site, member_id: i64) -> Counter {
-    let counter = Counter::new(site, super::BOOKING_PINS, &[b"booking PIN", &member_id.to_be_bytes()]);
+fn of_member(site: &Site, member_id: MemberId) -> Counter {
+    let counter = Counter::new(site, super::BOOKING_PINS, &[b"booking PIN", &member_id.0.to_be_bytes()]);
     counter.of_account(site, member_id)
 }
 

@@ -2,6 +2,7 @@
 //! within a span. Keys are hashed, so that the counts name nobody.
 
 use super::{Limit, Over};
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
@@ -35,7 +36,7 @@ impl Counter {
     }
 
     /// The counter as one of an account's, which [`forget_account`] forgets.
-    pub(crate) fn of_account(self, site: &Site, member_id: i64) -> Counter {
+    pub(crate) fn of_account(self, site: &Site, member_id: MemberId) -> Counter {
         Counter { account_key: Some(account_key(site, member_id)), ..self }
     }
 
@@ -107,13 +108,13 @@ pub(crate) fn take(tx: &Write, counters: &[Counter]) -> Result<Option<i64>, Fail
 }
 
 /// Begins the counts of an account's failed attempts anew; returns how many of them delayed it.
-pub(crate) fn forget_account(site: &Site, tx: &Write, member_id: i64) -> Result<usize, Failure> {
+pub(crate) fn forget_account(site: &Site, tx: &Write, member_id: MemberId) -> Result<usize, Failure> {
     Ok(throttles::forget_account(tx, &account_key(site, member_id))?)
 }
 
 /// A keyed hash, so that the table does not name accounts.
-fn account_key(site: &Site, member_id: i64) -> [u8; 32] {
-    site.keys.hash(Purpose::Throttle, &[b"all of account", &member_id.to_be_bytes()])
+fn account_key(site: &Site, member_id: MemberId) -> [u8; 32] {
+    site.keys.hash(Purpose::Throttle, &[b"all of account", &member_id.0.to_be_bytes()])
 }
 
 /// A count of failed attempts after one more.

@@ -11,6 +11,7 @@
 
 use super::counted::{self, Counter};
 use crate::domain::email;
+use crate::domain::ids::MemberId;
 use crate::http::call::Network;
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
@@ -120,7 +121,7 @@ pub(crate) fn take(
     site: &Site,
     tx: &Write,
     cause: Cause,
-    member_id: i64,
+    member_id: MemberId,
     channel: Channel,
     recipient: &str,
 ) -> Result<Quota, Failure> {
@@ -262,9 +263,9 @@ fn of_sign_ups(site: &Site) -> Counter {
 }
 
 /// The messages of a cause to one member. Security events by mail and by short message are counted apart.
-fn of_member(site: &Site, cause: Cause, member_id: i64, channel: Channel) -> Counter {
+fn of_member(site: &Site, cause: Cause, member_id: MemberId, channel: Channel) -> Counter {
     let apart = if cause == Cause::SecurityEvent { channel.name() } else { "" };
-    of_cause(site, cause, channel, &[b"member", cause.name(), &member_id.to_be_bytes(), apart.as_bytes()])
+    of_cause(site, cause, channel, &[b"member", cause.name(), &member_id.0.to_be_bytes(), apart.as_bytes()])
 }
 
 /// The messages of a cause to one address or number.

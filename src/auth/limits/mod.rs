@@ -11,6 +11,7 @@ mod rates;
 pub use rates::RateLimiter;
 
 use crate::config::Limits;
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::call::{Call, Network, PrincipalId};
 use crate::http::failure::Failure;
@@ -221,6 +222,12 @@ impl From<i64> for Whose {
     }
 }
 
+impl From<MemberId> for Whose {
+    fn from(member_id: MemberId) -> Whose {
+        Whose::Number(member_id.0)
+    }
+}
+
 impl From<PrincipalId> for Whose {
     fn from(principal: PrincipalId) -> Whose {
         Whose::Principal(principal)
@@ -250,7 +257,7 @@ pub(crate) fn count_request(site: &Site, call: &Call) -> Result<(), Failure> {
 
 /// Counts one picture or document for a signed-in member; 429 above the hourly limit. Staff are not limited, because they
 /// make documents for members.
-pub(crate) fn count_document(site: &Site, member_id: i64, role: Role) -> Result<(), Failure> {
+pub(crate) fn count_document(site: &Site, member_id: MemberId, role: Role) -> Result<(), Failure> {
     if role.is_staff() { Ok(()) } else { DOCUMENTS.take(site, member_id) }
 }
 

@@ -15,6 +15,7 @@ use super::counted::{self, Counter};
 use super::{booking_pins, messages, too_soon};
 use crate::auth::device;
 use crate::domain::email;
+use crate::domain::ids::MemberId;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -23,14 +24,14 @@ use crate::store::tables::members::{self, Account};
 use crate::store::{Read, Write};
 
 /// The member number of an unknown name; no row has it.
-const NO_MEMBER: i64 = 0;
+const NO_MEMBER: MemberId = MemberId(0);
 
 /// The counters that one attempt concerns.
 pub(crate) struct Counters {
     /// Those whose delay shows.
     shown: Vec<Counter>,
     /// The accounts from anywhere, by member number. Their delay does not show.
-    hidden: Vec<(i64, Counter)>,
+    hidden: Vec<(MemberId, Counter)>,
 }
 
 impl Counters {
@@ -68,7 +69,7 @@ impl Counters {
         let shown = match device {
             Some(device) => {
                 let own = here(super::ACCOUNT_FROM_DEVICE, &[b"name from device", name, &device.hash]);
-                let vouched = Counter::new(site, super::ADDRESS, &[b"devices of", &device.voucher_id.to_be_bytes()]);
+                let vouched = Counter::new(site, super::ADDRESS, &[b"devices of", &device.voucher_id.0.to_be_bytes()]);
                 if device.by_member { vec![own] } else { vec![own, vouched] }
             }
             None => vec![
@@ -86,8 +87,8 @@ impl Counters {
 
     /// The counters of a PIN that is typed at a kiosk: the member at that kiosk, the member at every kiosk, and
     /// all members at that kiosk.
-    pub(crate) fn at_kiosk(site: &Site, kiosk_id: i64, member_id: i64, account: Option<&Account>) -> Counters {
-        let (member, kiosk) = (member_id.to_be_bytes(), kiosk_id.to_be_bytes());
+    pub(crate) fn at_kiosk(site: &Site, kiosk_id: i64, member_id: MemberId, account: Option<&Account>) -> Counters {
+        let (member, kiosk) = (member_id.0.to_be_bytes(), kiosk_id.to_be_bytes());
         let mut shown = vec![
             Counter::new(site, super::ACCOUNT_AT_KIOSK, &[b"account at kiosk", &member, &kiosk]),
             Counter::new(site, super::ACCOUNT, &[b"account at kiosks", &member]),
@@ -105,7 +106,7 @@ impl Counters {
     }
 
     /// Whether an account is delayed without showing it.
-    pub(crate) fn hides(&self, tx: &Read, member_id: i64, now: i64) -> Result<bool, Failure> {
+    pub(crate) fn hides(&self, tx: &Read, member_id: MemberId, now: i64) -> Result<bool, Failure> {
         let hidden = self.hidden.iter().filter(|(of, _)| *of == member_id).map(|(_, counter)| counter);
         Ok(counted::full_until(tx, now, hidden)?.is_some())
     }
@@ -135,12 +136,12 @@ fn seconds_left<'a>(tx: &Read, now: i64, counters: impl Iterator<Item = &'a Coun
 }
 
 /// The counter of an account from anywhere.
-fn anywhere(site: &Site, member_id: i64) -> Counter {
-    Counter::new(site, super::ACCOUNT, &[b"account", &member_id.to_be_bytes()]).of_account(site, member_id)
+fn anywhere(site: &Site, member_id: MemberId) -> Counter {
+    Counter::new(site, super::ACCOUNT, &[b"account", &member_id.0.to_be_bytes()]).of_account(site, member_id)
 }
 
-fn second_steps(site: &Site, member_id: i64) -> Counter {
-    Counter::new(site, super::SECOND_STEPS, &[b"second steps", &member_id.to_be_bytes()])
+fn second_steps(site: &Site, member_id: MemberId) -> Counter {
+    Counter::new(site, super::SECOND_STEPS, &[b"second steps", &member_id.0.to_be_bytes()])
 }
 
 /// Counts a second step that begins after a right first proof: 429 after as many as the limit that nobody finished. A device on which
@@ -179,7 +180,7 @@ pub struct ClearedLimits {
 }
 
 /// Clears an account's failed attempts (passwords, codes and PINs, from anywhere) and the count of its passcodes.
-pub fn clear_account_limits(site: &Site, tx: &Write, member_id: i64) -> Result<ClearedLimits, Failure> {
+pub fn clear_account_limits(site: &Site, tx: &Write, member_id: MemberId) -> Result<ClearedLimits, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
     let pin_paused = booking_pins::is_paused(site, tx, member_id, tx.now())?;
     booking_pins::forget(site, tx, member_id)?;

@@ -4,6 +4,7 @@ use super::response::{CheckedResponse, Proof};
 use super::{Label, passkey_from, text_of};
 use crate::auth::security_event::{self, Event};
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::passkey::{KEYS_MAX, is_copied};
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
@@ -57,7 +58,12 @@ fn used_once<'a>(tx: &Write, answer: &'a CheckedResponse) -> Result<Option<&'a P
 
 /// The account of the passkey that signed, by its current row: the signature was checked against the passkey's state at
 /// the time of the challenge.
-fn owner(call: &Call, tx: &Write, member_id: i64, result: &AuthenticationResult) -> Result<Option<Account>, Failure> {
+fn owner(
+    call: &Call,
+    tx: &Write,
+    member_id: MemberId,
+    result: &AuthenticationResult,
+) -> Result<Option<Account>, Failure> {
     let Some(held) = passkeys::find(tx, member_id, result.cred_id())? else { return Ok(None) };
     let counter = i64::from(result.counter());
     if is_copied(held.counter, counter) {
@@ -76,7 +82,7 @@ fn register(
     site: &Site,
     call: &Call,
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     rp_id: &str,
     passkey: &Passkey,
     label: &Label,
@@ -118,7 +124,7 @@ pub(crate) fn remove(
     site: &Site,
     call: &Call,
     tx: &Write,
-    (member_id, session): (i64, &TokenHash),
+    (member_id, session): (MemberId, &TokenHash),
     passkey_id: i64,
 ) -> Result<bool, Failure> {
     let Some(name) = passkeys::delete(tx, member_id, passkey_id)? else { return Ok(false) };
@@ -136,7 +142,7 @@ pub(crate) fn remove(
     Ok(true)
 }
 
-fn warn_of_copy(call: &Call, tx: &Write, member_id: i64, held: &StoredPasskey) -> Result<(), Failure> {
+fn warn_of_copy(call: &Call, tx: &Write, member_id: MemberId, held: &StoredPasskey) -> Result<(), Failure> {
     let actor = Actor::caller(ActorId::Job("passkeys"), call.peer);
     audit::insert(tx, &actor, "member.passkey_copied", &Subject::Member(member_id), &Detail::none())?;
     notices::insert(tx, member_id, "notice.passkey_copied", &named(&held.name).to_string())?;

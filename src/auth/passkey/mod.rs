@@ -13,6 +13,7 @@ pub(crate) use relying_party::RelyingParty;
 pub(crate) use response::{CheckedResponse, check_response};
 
 use super::challenge::DocumentDigest;
+use crate::domain::ids::MemberId;
 use crate::domain::passkey::{CHALLENGE_SECONDS, KEYS_MAX};
 use crate::http::failure::Failure;
 use crate::keys::{Place, Purpose, columns};
@@ -30,7 +31,7 @@ use webauthn_rs::prelude::{
 };
 
 /// The member whose row is read in place of an unknown name's, so that both take the same time.
-const STAND_IN: i64 = 1;
+const STAND_IN: MemberId = MemberId(1);
 
 /// The name of a new passkey, and the client's own number of its device.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -149,7 +150,7 @@ pub(crate) fn start_discoverable_sign_in(
 fn sign_in_options(
     site: &Site,
     party: &RelyingParty,
-    member_id: i64,
+    member_id: MemberId,
     options: &RequestChallengeResponse,
     intent: Intent,
     expected: Expected,
@@ -172,7 +173,7 @@ fn sign_in_options(
 pub(crate) fn start_registration(
     site: &Site,
     party: &RelyingParty,
-    (member_id, session): (i64, &TokenHash),
+    (member_id, session): (MemberId, &TokenHash),
     label: Label,
 ) -> Result<CeremonyOptions, Failure> {
     let (profile, shown, held, known) = site.store.read(|tx| {
@@ -219,16 +220,16 @@ fn challenge_hash(site: &Site, challenge: &[u8]) -> ChallengeHash {
 }
 
 /// A member's id for authenticators. Independent of the site key, which may be rotated while passkeys live for years.
-fn user_handle(site: &Site, member_id: i64) -> Uuid {
+fn user_handle(site: &Site, member_id: MemberId) -> Uuid {
     let digest = Sha256::digest(format!("passkey user {member_id} of {}", site.site_id));
     Uuid::from_slice(&digest[..16]).expect("sixteen bytes are a UUID")
 }
 
-fn place(hash: &ChallengeHash, member_id: i64) -> Place {
+fn place(hash: &ChallengeHash, member_id: MemberId) -> Place {
     columns::PASSKEY_CHALLENGE.at([hash.into(), member_id.into()])
 }
 
-fn seal(site: &Site, hash: &ChallengeHash, member_id: i64, state: &impl Serialize) -> Result<Vec<u8>, Failure> {
+fn seal(site: &Site, hash: &ChallengeHash, member_id: MemberId, state: &impl Serialize) -> Result<Vec<u8>, Failure> {
     let plain = serde_json::to_vec(state).map_err(|e| Failure::broken().because(e))?;
     Ok(site.keys.seal(&place(hash, member_id), &plain))
 }

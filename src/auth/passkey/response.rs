@@ -5,6 +5,7 @@ use super::{
     Expected, Intent, Label, RegistrationState, SignInState, challenge_hash, decoys, passkey_from, place, to_json,
     user_handle,
 };
+use crate::domain::ids::MemberId;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -32,16 +33,16 @@ pub(crate) struct CheckedResponse {
 /// The fact that a response proves.
 pub(crate) enum Proof {
     SignIn {
-        member_id: i64,
+        member_id: MemberId,
         result: AuthenticationResult,
     },
     /// The signature is right, and its counter shows that the authenticator was copied.
     Copied {
-        member_id: i64,
+        member_id: MemberId,
         credential_id: Vec<u8>,
     },
     Registration {
-        member_id: i64,
+        member_id: MemberId,
         session_hash: TokenHash,
         rp_id: String,
         passkey: Box<Passkey>,
@@ -157,7 +158,7 @@ fn sign_in(
 
 /// The passkey with this id, and its owner. Whether an id is a passkey's is not told by the time: in place of a missing one
 /// another row is read, and a signature is checked.
-fn find_or_decoy(site: &Site, party: &RelyingParty, credential_id: &[u8]) -> Result<(i64, Passkey), Failure> {
+fn find_or_decoy(site: &Site, party: &RelyingParty, credential_id: &[u8]) -> Result<(MemberId, Passkey), Failure> {
     let found = site.store.read(|tx| {
         let found = passkeys::find_public_key(tx, &party.id, credential_id)?;
         if found.is_none() {

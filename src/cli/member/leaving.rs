@@ -5,6 +5,7 @@ use crate::app::{accounts, own_data};
 use crate::cli::shell::Shell;
 use crate::cli::streams::Streams;
 use crate::cli::{CommandError, CommandResult, done, failed, nothing, refused, shown_moment};
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::ops::erasure;
 use crate::site::Site;
@@ -100,7 +101,7 @@ impl Erase {
     }
 }
 
-fn said(site: &Site, member_id: i64, before: Option<i64>) -> CommandResult {
+fn said(site: &Site, member_id: MemberId, before: Option<i64>) -> CommandResult {
     let copies = erasure::older_copies(&site.config.data);
     let values = json!({ "member_id": member_id, "erased_before": before, "older_copies": copies });
     let erased = match before {

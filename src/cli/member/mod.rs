@@ -8,6 +8,7 @@ use super::{CommandError, CommandResult, Row, RowRange, Table, done, refused, sh
 use crate::app::credentials::KeptCredentials;
 use crate::app::{Change, accounts, credentials};
 use crate::auth::limits::proofs::ClearedLimits;
+use crate::domain::ids::MemberId;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::domain::{email, minutes, password, username};
@@ -194,7 +195,7 @@ fn typed_or_generated(secret: Option<&str>, owner: &Owner) -> Result<NewPassword
 }
 
 impl NewPassword {
-    fn result(&self, member_id: i64, username: &str, what: String) -> CommandResult {
+    fn result(&self, member_id: MemberId, username: &str, what: String) -> CommandResult {
         let shown = self.generated.then_some(&self.text);
         let password = shown.map_or_else(String::new, |text| format!("\npassword: {text}   (shown this once)"));
         done(what + &password, json!({ "member_id": member_id, "username": username, "password": shown }))
@@ -247,7 +248,7 @@ fn change<T>(
     site: &Shell,
     name: &str,
     what: &str,
-    effect: impl FnOnce(&Change, i64) -> Result<T, Failure>,
+    effect: impl FnOnce(&Change, MemberId) -> Result<T, Failure>,
 ) -> CommandResult {
     let Account { member_id, username, .. } = find(site, name)?;
     site.change(|cx| effect(cx, member_id))?;
@@ -273,7 +274,13 @@ fn unlock(site: &Shell, name: &str) -> CommandResult {
     let Account { member_id, username, .. } = find(site, name)?;
     let lifted = site.change(|cx| accounts::unlock(cx, member_id))?;
     let ClearedLimits { delays, pin_paused, passcodes_used_up } = lifted;
-    tracing::info!(member_id, delays, pin_paused, passcodes_used_up, "an account was unlocked from the shell");
+    tracing::info!(
+        member_id = member_id.0,
+        delays,
+        pin_paused,
+        passcodes_used_up,
+        "an account was unlocked from the shell"
+    );
     let values = json!({
         "member_id": member_id, "username": username, "delays": delays, "pin": pin_paused, "passcodes": passcodes_used_up,
     });

@@ -7,6 +7,7 @@ use super::*;
 use crate::config::Settings;
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::domain::currency::{self, Standing};
+use crate::domain::ids::MemberId;
 use crate::domain::password::Owner;
 use crate::domain::{email, password, signoff};
 use crate::store::Read;
@@ -195,7 +196,7 @@ fn a_booking_enters_flight_time_just_for_current_flyers() {
 }
 
 /// A member's levels with the moment from which each is held, derived from the entries.
-fn levels(tx: &Read, member_id: i64) -> Vec<(LevelKey<'static>, i64)> {
+fn levels(tx: &Read, member_id: MemberId) -> Vec<(LevelKey<'static>, i64)> {
     let sql = "SELECT skill, coalesce(approval_date, entry_date) FROM entries WHERE member_id = ?1 AND kind = 'skill' AND status = 'open'";
     let open: Vec<(String, i64)> = tx.list(sql, [member_id]).unwrap();
     let open: Vec<(&str, i64)> = open.iter().map(|(skill, at)| (skill.as_str(), *at)).collect();
@@ -206,7 +207,7 @@ fn levels(tx: &Read, member_id: i64) -> Vec<(LevelKey<'static>, i64)> {
 fn what_is_held_follows_from_the_entries_and_was_open_to_the_member() {
     ask(|tx| {
         for [member_id] in numbers::<1>(tx, "SELECT member_id FROM members") {
-            let member_id = member_id.unwrap();
+            let member_id = MemberId(member_id.unwrap());
             let mut derived = levels(tx, member_id);
             derived.sort_by_key(|(key, since)| (key.cat_group, key.cat_id, key.track, *since));
             let sql = "SELECT cat_group, cat_id, track, since FROM holdings WHERE member_id = ?1 ORDER BY 1, 2, 3";
@@ -232,9 +233,9 @@ type Signer = (Vec<(LevelKey<'static>, i64)>, Vec<(String, i64)>);
 fn whoever_signed_might_at_that_moment() {
     ask(|tx| {
         let zone = tunnels::find_zone_of_site(tx).unwrap();
-        let mut known: BTreeMap<i64, Signer> = BTreeMap::new();
+        let mut known: BTreeMap<MemberId, Signer> = BTreeMap::new();
         let sql = "SELECT member_id, skill, coalesce(approval_date, entry_date), instructor_id FROM entries WHERE kind <> 'time'";
-        let rows: Vec<(i64, String, i64, Option<i64>)> = tx.list(sql, []).unwrap();
+        let rows: Vec<(MemberId, String, i64, Option<MemberId>)> = tx.list(sql, []).unwrap();
         for (member_id, skill, at, signer) in rows {
             let level = signoff::level_of(Catalogue::built_in(), &skill).unwrap();
             let signer = signer.unwrap_or_else(|| panic!("nobody signed {skill} of {member_id}"));

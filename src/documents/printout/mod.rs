@@ -14,6 +14,7 @@ use crate::documents::PersonName;
 use crate::documents::paint::{BRONZE, SOFT};
 use crate::documents::typesetting::{Align, ROMAN};
 use crate::domain::currency::Currency;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::i18n::language::{Language, Text};
 use page::{LEFT, Pages, RIGHT, TextStyle};
@@ -24,7 +25,7 @@ pub(crate) struct Logbook {
     pub site_name: String,
     pub site_city: String,
     pub holder: PersonName,
-    pub member_id: i64,
+    pub member_id: MemberId,
     /// The day whose state the pages show.
     pub day: i64,
     /// All that was flown, and in how many flights.

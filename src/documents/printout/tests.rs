@@ -3,6 +3,7 @@
 use super::*;
 use crate::documents::tests as legibility;
 use crate::documents::typesetting::Letters;
+use crate::domain::ids::MemberId;
 use std::process::Command;
 
 const DAY: i64 = 86_400;
@@ -34,7 +35,7 @@ fn logbook(flights: i64, language: Language) -> Logbook {
         site_name: "Föhnhalle Thun".to_owned(),
         site_city: "Thun".to_owned(),
         holder: PersonName::new("Nguyễn Thị Ánh Tuyết", "tuyet"),
-        member_id: 12,
+        member_id: MemberId(12),
         day: NOW,
         minutes: time.iter().map(|flight| flight.minutes).sum::<i64>() + 65,
         flights: flights + 3,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::currency::{self, Currency, Standing};
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::signoff::{self, Signer};
 use proptest::prelude::*;
@@ -15,8 +16,8 @@ fn authority() -> Authority {
     let (held, listed) = ([key("Instructor", "1", "")], ["Instructor".to_owned()]);
     let current = Currency { current: true, renewal: Some(1) };
     let currency = Currencies { instructor: current, ..Currencies::default() };
-    let signer = Signer { member_id: 1, held: &held, currency, listed: &listed, in_good_standing: true };
-    signoff::authority(&signer, 2, Catalogue::built_in().levels().next().unwrap()).unwrap()
+    let signer = Signer { member_id: MemberId(1), held: &held, currency, listed: &listed, in_good_standing: true };
+    signoff::authority(&signer, MemberId(2), Catalogue::built_in().levels().next().unwrap()).unwrap()
 }
 
 #[test]
@@ -218,10 +219,10 @@ proptest! {
             let trained: Vec<(&str, i64)> = person.trained.iter().map(|logbook| (*logbook, NOW - 1)).collect();
             let standing = Standing { held: &held, last_flight: person.flown.then_some(NOW - 1), trained: &trained, zone: &TimeZone::UTC };
             let signer = Signer {
-                member_id: who as i64, held: &held, currency: currency::of(&standing, NOW),
+                member_id: MemberId(who as i64), held: &held, currency: currency::of(&standing, NOW),
                 listed: &person.listed, in_good_standing: person.good,
             };
-            let proof = signoff::authority(&signer, 0, level);
+            let proof = signoff::authority(&signer, MemberId(0), level);
             prop_assert_eq!(proof.is_ok(), who != 0 && naive(person, level), "{} by {:?}", level, person);
             let action = match (attempt, &proof) {
                 (Try::Sign, Ok(proof)) => Action::Sign(proof),

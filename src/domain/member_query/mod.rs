@@ -7,6 +7,7 @@
 mod spelling;
 mod words;
 
+use crate::domain::ids::MemberId;
 use spelling::word_distance;
 use std::cmp::Ordering;
 use words::{Umlauts, WORD_CHARS_MAX, fold_into, folded_words, raw_words};
@@ -28,7 +29,7 @@ pub(crate) struct MemberQuery {
     /// How the words, and the names that they are compared with, are folded.
     umlauts: Umlauts,
     /// The typed text as a member's number, if it is one.
-    pub number: Option<i64>,
+    pub number: Option<MemberId>,
     /// The typed text, if it can be the beginning of an e-mail address: if it has an `@`, but not as its first character.
     pub email: Option<String>,
     /// The typed digits, if they can be part of a telephone number, without leading zeros, because stored numbers are
@@ -86,7 +87,7 @@ impl MemberQuery {
             umlauts,
             letters: words.iter().map(|word| word.chars().collect()).collect(),
             words,
-            number: typed.trim_start_matches('#').parse().ok().filter(|number| *number > 0),
+            number: typed.trim_start_matches('#').parse().ok().filter(|number| *number > 0).map(MemberId),
             email: typed.contains('@').then(|| typed.to_owned()).filter(|email| !email.starts_with('@')),
             digits,
         }
@@ -202,11 +203,11 @@ pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
 }
 
 /// The member's number in a text of a label and a number, as our pages and printouts write it: `No. 13`, `Nr. 13`, `#13`.
-fn labelled_number(typed: &str) -> Option<i64> {
+fn labelled_number(typed: &str) -> Option<MemberId> {
     const LABELS: [&str; 9] = ["no", "nr", "nº", "n°", "n.º", "n.°", "№", "num", "#"];
     let digits = typed.find(|c: char| c.is_ascii_digit())?;
     let label = typed[..digits].trim_end().trim_end_matches(['.', ':']).trim_end().to_lowercase();
-    LABELS.contains(&&*label).then(|| typed[digits..].parse().ok()).flatten().filter(|number| *number > 0)
+    LABELS.contains(&&*label).then(|| typed[digits..].parse().ok()).flatten().filter(|number| *number > 0).map(MemberId)
 }
 
 /// The pattern that requires all of these; `None` where there are none.

@@ -1,6 +1,7 @@
 //! Distances of names, patterns, and the forms of numbers.
 
 use super::*;
+use crate::domain::ids::MemberId;
 
 fn distance(typed: &str, name: &str) -> Option<u32> {
     MemberQuery::parse(typed).distance([name].into_iter())
@@ -247,7 +248,7 @@ fn numbers_addresses_and_telephones_are_known_by_their_form() {
     assert_eq!(phone("079 123 45-67"), Some("\"791234567\"".into()));
     assert_eq!(phone("+41 (79) 123"), Some("\"4179123\"".into()));
     assert_eq!(phone("12 a"), None);
-    assert_eq!((MemberQuery::parse("#42").number, MemberQuery::parse("0").number), (Some(42), None));
+    assert_eq!((MemberQuery::parse("#42").number, MemberQuery::parse("0").number), (Some(MemberId(42)), None));
     assert_eq!(MemberQuery::parse("jane@ex").email.as_deref(), Some("jane@ex"));
     assert!(
         MemberQuery::parse(" a ").is_empty() && MemberQuery::parse("").is_empty() && MemberQuery::parse("@").is_empty()
@@ -258,7 +259,11 @@ fn numbers_addresses_and_telephones_are_known_by_their_form() {
 fn a_number_behind_its_label_is_that_number_and_no_name() {
     for typed in ["No. 13", "no 13", "Nr. 13", "N° 13", "N.º 13", "#13", "№13"] {
         let wanted = MemberQuery::parse(typed);
-        assert_eq!((wanted.number, wanted.prefix_pattern(), wanted.phone_pattern()), (Some(13), None, None), "{typed}");
+        assert_eq!(
+            (wanted.number, wanted.prefix_pattern(), wanted.phone_pattern()),
+            (Some(MemberId(13)), None, None),
+            "{typed}"
+        );
         let known = wanted.known_words(|_| Ok::<_, ()>(false)).unwrap();
         assert!(wanted.misspelling_patterns(&known).patterns.is_empty(), "{typed}: nobody is guessed");
     }

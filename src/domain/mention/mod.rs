@@ -3,6 +3,7 @@
 
 use super::unicode::folded;
 use super::{phone, strength};
+use crate::domain::ids::MemberId;
 use std::borrow::Cow;
 
 /// Shorter words of a name are too common to search for.
@@ -24,7 +25,7 @@ const UMLAUTS: [(char, &str); 3] = [('ä', "ae"), ('ö', "oe"), ('ü', "ue")];
 /// What a person is called, and reached by, today or earlier.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Person {
-    pub member_id: i64,
+    pub member_id: MemberId,
     /// User names, screen names and real names.
     pub names: Vec<String>,
     pub addresses: Vec<String>,

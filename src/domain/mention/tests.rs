@@ -1,10 +1,11 @@
 //! Tests of what counts as a mention, and of what does not.
 
 use super::*;
+use crate::domain::ids::MemberId;
 
 fn jane() -> Person {
     Person {
-        member_id: 1042,
+        member_id: MemberId(1042),
         names: vec!["skyjaney".into(), "Jane Doë".into(), "Janeyfly".into(), "Jane Müller".into()],
         addresses: vec!["jane@example.com".into()],
         phones: vec!["+41446681800".into()],
@@ -48,10 +49,10 @@ fn names_addresses_and_numbers_are_replaced_as_words_and_nothing_else_is() {
 
 #[test]
 fn a_common_name_is_looked_for_only_near_the_person() {
-    let max = Person { member_id: 7, names: vec!["max".into(), "Max".into()], ..Person::default() };
+    let max = Person { member_id: MemberId(7), names: vec!["max".into(), "Max".into()], ..Person::default() };
     assert_eq!(max.widely().replaced("Max flew 7 minutes", "X"), None);
     assert_eq!(max.closely().replaced("Max flew well", "X").as_deref(), Some("X flew well"));
-    let jo = Person { member_id: 8, names: vec!["Jo Li".into()], ..Person::default() };
+    let jo = Person { member_id: MemberId(8), names: vec!["Jo Li".into()], ..Person::default() };
     assert_eq!(jo.closely().replaced("Jo was here", "X"), None, "too short");
     assert_eq!(jo.widely().replaced("Jo Li was here", "X").as_deref(), Some("X was here"));
     let shared = Person { names: vec!["Zimmerlixx".into()], shared: vec!["zimmerlixx".into()], ..Person::default() };

@@ -2,6 +2,7 @@
 //! weight, and a lighter event never replaces a heavier one, so the same events give the same state in every order.
 
 use super::local_time::TimeZone;
+use crate::domain::ids::MemberId;
 use crate::i18n::language::Language;
 use crate::i18n::number::grouped;
 use iso_currency::Currency;
@@ -82,7 +83,7 @@ pub(crate) struct Event {
     pub status: Status,
     pub price: Option<Price>,
     /// The member who paid, where the event names one.
-    pub member_id: Option<i64>,
+    pub member_id: Option<MemberId>,
 }
 
 /// The state of a payment by the processor's events.
@@ -90,7 +91,7 @@ pub(crate) struct Event {
 pub(crate) struct ProcessorReport {
     pub status: Status,
     pub price: Weighted<Option<Price>>,
-    pub member_id: Weighted<Option<i64>>,
+    pub member_id: Weighted<Option<MemberId>>,
 }
 
 impl Status {

@@ -1,6 +1,7 @@
 //! Tests of the state of a payment, of years of membership, and of fees.
 
 use super::*;
+use crate::domain::ids::MemberId;
 use proptest::prelude::*;
 
 fn event(key: usize, status: Status) -> Event {
@@ -33,14 +34,10 @@ fn a_payment_goes_forward_and_a_late_event_never_takes_it_back() {
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let price = proptest::option::of((0..5_i64).prop_map(|cents| Price { cents, currency: "CHF".to_owned() }));
-    let one = (1..Status::ALL.len(), 0..3_i64, price, proptest::option::of(1..4_i64));
+    let one = (1..Status::ALL.len(), 0..3_i64, price, proptest::option::of((1..4_i64).prop_map(MemberId)));
     proptest::collection::vec(one, 0..8).prop_map(|all| {
-        let event = |(key, (status, at, price, member_id)): (usize, (usize, i64, Option<Price>, Option<i64>))| Event {
-            key: format!("evt_{key}"),
-            at,
-            status: Status::ALL[status],
-            price,
-            member_id,
+        let event = |(key, (status, at, price, member_id)): (usize, (usize, i64, Option<Price>, Option<MemberId>))| {
+            Event { key: format!("evt_{key}"), at, status: Status::ALL[status], price, member_id }
         };
         all.into_iter().enumerate().map(event).collect()
     })

@@ -3,11 +3,12 @@
 
 use super::catalogue::{Catalogue, Level, LevelKey};
 use super::currency::Currencies;
+use crate::domain::ids::MemberId;
 
 /// A possible signer, at one tunnel and one moment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Signer<'a> {
-    pub member_id: i64,
+    pub member_id: MemberId,
     /// The levels held, and those for which the signer is appointed as a first signer.
     pub held: &'a [LevelKey<'a>],
     pub currency: Currencies,
@@ -21,8 +22,8 @@ pub(crate) struct Signer<'a> {
 /// opened.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Authority {
-    signer_id: i64,
-    holder_id: i64,
+    signer_id: MemberId,
+    holder_id: MemberId,
 }
 
 /// Why a signer may not sign, the gravest reason first.
@@ -39,11 +40,11 @@ pub(crate) enum Denial {
 }
 
 impl Authority {
-    pub(crate) fn signer_id(&self) -> i64 {
+    pub(crate) fn signer_id(&self) -> MemberId {
         self.signer_id
     }
 
-    pub(crate) fn holder_id(&self) -> i64 {
+    pub(crate) fn holder_id(&self) -> MemberId {
         self.holder_id
     }
 }
@@ -62,7 +63,7 @@ impl Denial {
 }
 
 /// Checks whether the signer may sign a skill of this level for the holder.
-pub(crate) fn authority(signer: &Signer, holder_id: i64, level: &Level) -> Result<Authority, Denial> {
+pub(crate) fn authority(signer: &Signer, holder_id: MemberId, level: &Level) -> Result<Authority, Denial> {
     if signer.member_id == holder_id {
         return Err(Denial::Oneself);
     }

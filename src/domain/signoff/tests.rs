@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::currency::Currency;
+use crate::domain::ids::MemberId;
 
 const CURRENT: Currency = Currency { current: true, renewal: Some(1) };
 
@@ -25,10 +26,10 @@ type Case<'a> = (&'a [LevelKey<'a>], &'a [&'a str], Currencies, &'a Level, Optio
 /// The verdict for signer 1 and holder 2.
 fn verdict(held: &[LevelKey], listed: &[&str], currency: Currencies, level: &Level) -> Option<Denial> {
     let listed: Vec<String> = listed.iter().map(|one| (*one).to_owned()).collect();
-    let signer = Signer { member_id: 1, held, currency, listed: &listed, in_good_standing: true };
-    match authority(&signer, 2, level) {
+    let signer = Signer { member_id: MemberId(1), held, currency, listed: &listed, in_good_standing: true };
+    match authority(&signer, MemberId(2), level) {
         Ok(authority) => {
-            assert_eq!((authority.signer_id(), authority.holder_id()), (1, 2));
+            assert_eq!((authority.signer_id(), authority.holder_id()), (MemberId(1), MemberId(2)));
             None
         }
         Err(bar) => Some(bar),
@@ -80,10 +81,16 @@ fn it_takes_the_level_the_list_and_the_currency() {
 #[test]
 fn nobody_signs_for_themselves_and_a_closed_account_signs_for_nobody() {
     let (held, listed) = ([key("Examiner", "1")], ["Examiner".to_owned()]);
-    let signer = Signer { member_id: 1, held: &held, currency: all_current(), listed: &listed, in_good_standing: true };
-    assert_eq!(authority(&signer, 1, level("Coach", "1")), Err(Denial::Oneself));
+    let signer = Signer {
+        member_id: MemberId(1),
+        held: &held,
+        currency: all_current(),
+        listed: &listed,
+        in_good_standing: true,
+    };
+    assert_eq!(authority(&signer, MemberId(1), level("Coach", "1")), Err(Denial::Oneself));
     let closed = Signer { in_good_standing: false, ..signer };
-    assert_eq!(authority(&closed, 2, level("Coach", "1")), Err(Denial::Account));
+    assert_eq!(authority(&closed, MemberId(2), level("Coach", "1")), Err(Denial::Account));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The kinds of fields in answers: the types of Rust, and names for those with a narrower schema.
 
 use super::{FieldOfAnswer, Schemas, Shape, ShapeField, Shown, StructOfAnswer};
+use crate::domain::ids::MemberId;
 use crate::http::body::Flattened;
 use crate::http::field_types::{Count, FlightMinutes, Id, Moment};
 use serde::Serialize;
@@ -31,6 +32,21 @@ shared_kinds! {
     Number, "" = { "type": "integer", "format": "int64", "minimum": 0 };
     Int, "" = { "type": "integer" };
 }
+
+/// The numbers of rows with a type of their own.
+macro_rules! ids {
+    ($($id:ident),*) => {$(
+        impl FieldOfAnswer for $id {
+            type Value = $id;
+
+            fn show(schemas: &mut Schemas) -> Shown {
+                Id::show(schemas)
+            }
+        }
+    )*};
+}
+
+ids! { MemberId }
 
 /// A number of a partner.
 pub(crate) enum Number {}

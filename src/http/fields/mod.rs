@@ -182,7 +182,7 @@ mod tests {
     fn numbers_come_as_text_and_text_as_numbers() {
         let mut body =
             fields(json!({"id": "7", "code": 12, "float": 3.0, "when": 1_700_000_000_000_i64, "time": "1:05"}));
-        let id_ = body.required("id", id);
+        let id_ = body.required("id", id::<i64>);
         let code = body.required("code", line(10));
         let float = body.required("float", whole);
         let when = body.required("when", moment);
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn blank_optional_fields_are_absent() {
         let mut body = fields(json!({"entry_id": "", "comment": null}));
-        let (entry_id, comment) = (body.optional("entry_id", id), body.optional("comment", lines(10)));
+        let (entry_id, comment) = (body.optional("entry_id", id::<i64>), body.optional("comment", lines(10)));
         let ok = body.finish().unwrap();
         assert_eq!((entry_id.get(&ok), comment.get(&ok)), (None, None));
     }

@@ -126,8 +126,8 @@ pub(crate) fn whole_in(bounds: std::ops::RangeInclusive<i64>) -> impl Fn(&Value)
 }
 
 /// The number of a row: 1 or more.
-pub(crate) fn id(value: &Value) -> Result<i64, Text> {
-    whole_in(1..=i64::MAX)(value).map_err(|_| Text::new("field.not_id"))
+pub(crate) fn id<T: From<i64>>(value: &Value) -> Result<T, Text> {
+    whole_in(1..=i64::MAX)(value).map(T::from).map_err(|_| Text::new("field.not_id"))
 }
 
 /// The moment of a flight, a purchase or another event in Unix seconds; milliseconds are understood, and a fraction is

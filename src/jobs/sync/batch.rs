@@ -1,6 +1,7 @@
 //! A batch of the sync: rows of the history in order, and the bookings that they changed, as JSON in gzip. The same
 //! rows always produce the same bytes.
 
+use crate::domain::ids::MemberId;
 use flate2::{Compression, GzBuilder};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -26,7 +27,7 @@ pub struct Row {
     /// The number of the partner's user record.
     pub user_id: Option<i64>,
     /// The number of the member.
-    pub member_id: Option<i64>,
+    pub member_id: Option<MemberId>,
     /// The number of the booking.
     pub booking_id: Option<i64>,
     /// The stored JSON object.
@@ -128,7 +129,7 @@ fn bookings(rows: &[Row]) -> Vec<Map<String, Value>> {
         let Ok(mut booking) = serde_json::from_str::<Map<String, Value>>(row.detail.get()) else { continue };
         booking.insert("booking_id".to_owned(), booking_id.into());
         booking.insert("client_id".to_owned(), row.client_id.as_str().into());
-        booking.insert("member_id".to_owned(), row.member_id.into());
+        booking.insert("member_id".to_owned(), row.member_id.map(i64::from).into());
         booking.insert("updated_at".to_owned(), row.at.into());
         bookings.insert(booking_id, booking);
     }
@@ -150,7 +151,7 @@ mod tests {
     pub(crate) fn row(seq: i64, event: &str, booking_id: Option<i64>, detail: &str) -> Row {
         let detail = RawValue::from_string(detail.to_owned()).unwrap();
         let (client_id, event) = ("c1".to_owned(), event.to_owned());
-        Row { seq, client_id, event, at: 1_000 + seq, user_id: None, member_id: Some(9), booking_id, detail }
+        Row { seq, client_id, event, at: 1_000 + seq, user_id: None, member_id: Some(MemberId(9)), booking_id, detail }
     }
 
     fn unpacked(batch: &Batch) -> Value {

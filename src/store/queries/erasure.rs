@@ -10,6 +10,7 @@
 use super::mentions::{self, Search};
 use super::personal_data;
 use crate::domain::entry::Status;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::mention::Person;
 use crate::keys::{Keys, hex, random};
@@ -26,14 +27,14 @@ row! {
     /// may have it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub(crate) struct Tombstone {
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub join_date: i64,
         pub erased_at: i64,
     }
 }
 
 /// Whether the account has credentials besides this link (provider and subject), or is a staff account.
-pub(crate) fn has_other_ways_in(tx: &Read, member_id: i64, link: (&str, &str)) -> Result<bool> {
+pub(crate) fn has_other_ways_in(tx: &Read, member_id: MemberId, link: (&str, &str)) -> Result<bool> {
     let sql = sql!(
         "SELECT role <> 'member' OR password_hash IS NOT NULL OR email_confirmed_at IS NOT NULL
                       OR phone_confirmed_at IS NOT NULL
@@ -47,7 +48,7 @@ pub(crate) fn has_other_ways_in(tx: &Read, member_id: i64, link: (&str, &str)) -
 }
 
 /// Replaces a name that came with a link, where the member still has it, by the username.
-pub(crate) fn forget_name(tx: &Write, member_id: i64, name: &str) -> Result<usize> {
+pub(crate) fn forget_name(tx: &Write, member_id: MemberId, name: &str) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET screen_name = iif(screen_name = :name, username, screen_name),
                                   real_name = iif(real_name = :name, username, real_name), updated_at = :now
@@ -93,7 +94,7 @@ pub(crate) fn erase(tx: &Write, keys: &Keys, person: &Person, erased_at: i64, st
 }
 
 /// Cancels the person's pending requests for signatures.
-fn withdraw(tx: &Write, member_id: i64) -> Result<()> {
+fn withdraw(tx: &Write, member_id: MemberId) -> Result<()> {
     let sql = sql!(
         "SELECT entry_id FROM entries WHERE member_id = ?1 AND kind IN ('skill', 'safety') AND status = 'pending'"
     );
@@ -118,7 +119,7 @@ row! {
 
 /// What a member is and was called. An address or a telephone number that another member has too is not the person's alone,
 /// unless that is another account of the same person, which was joined.
-pub(crate) fn find_person(tx: &Read, member_id: i64) -> Result<Option<Person>> {
+pub(crate) fn find_person(tx: &Read, member_id: MemberId) -> Result<Option<Person>> {
     let sql = sql!("SELECT ", Names::COLUMNS, " FROM members WHERE member_id = ?1");
     let Some(Names { username, screen_name, real_name, email, phone }) = tx.find(sql, [member_id])? else {
         return Ok(None);
@@ -162,7 +163,7 @@ pub(crate) fn find_person(tx: &Read, member_id: i64) -> Result<Option<Person>> {
 }
 
 /// When a member was erased.
-pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<i64>> {
+pub(crate) fn find(tx: &Read, member_id: MemberId) -> Result<Option<i64>> {
     tx.find(sql!("SELECT erased_at FROM erasures WHERE member_id = ?1"), [member_id])
 }
 
@@ -194,12 +195,12 @@ pub(crate) fn remember(tx: &Write, tombstone: &Tombstone) -> Result<()> {
 }
 
 /// Erased members whose data may still be in free space of the database.
-pub(crate) fn list_to_do(tx: &Read) -> Result<Vec<i64>> {
+pub(crate) fn list_to_do(tx: &Read) -> Result<Vec<MemberId>> {
     tx.list(sql!("SELECT member_id FROM erasures WHERE rebuilt_at IS NULL"), [])
 }
 
 /// Records that the database was rewritten since this member was erased.
-pub(crate) fn set_rebuilt(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn set_rebuilt(tx: &Write, member_id: MemberId) -> Result<usize> {
     tx.run(sql!("UPDATE erasures SET rebuilt_at = ?2 WHERE member_id = ?1"), (member_id, tx.now()))
 }
 

@@ -1,6 +1,7 @@
 //! The levels that members hold, and the trainings that their currency depends on.
 
 use crate::domain::catalogue::{Catalogue, HeldLevel, LevelKey};
+use crate::domain::ids::MemberId;
 use crate::store::joining::derived;
 use crate::store::personal::{CATALOGUE, Rows, Table, not_personal};
 use crate::store::{Read, Write};
@@ -32,13 +33,13 @@ impl Holding {
     }
 }
 
-pub(crate) fn list(tx: &Read, member_id: i64) -> Result<Vec<Holding>> {
+pub(crate) fn list(tx: &Read, member_id: MemberId) -> Result<Vec<Holding>> {
     let sql = sql!("SELECT ", Holding::COLUMNS, " FROM holdings c WHERE c.member_id = ?1");
     tx.list(sql, [member_id])
 }
 
 /// A member's levels, latest first.
-pub(crate) fn list_latest_first(tx: &Read, member_id: i64) -> Result<Vec<Holding>> {
+pub(crate) fn list_latest_first(tx: &Read, member_id: MemberId) -> Result<Vec<Holding>> {
     let sql = sql!(
         "SELECT ",
         Holding::COLUMNS,
@@ -49,7 +50,7 @@ pub(crate) fn list_latest_first(tx: &Read, member_id: i64) -> Result<Vec<Holding
 }
 
 /// Each safety logbook of the member, and the date of its last open safety brief or training by `now`.
-pub(crate) fn list_trained(tx: &Read, member_id: i64, now: i64) -> Result<Vec<(String, i64)>> {
+pub(crate) fn list_trained(tx: &Read, member_id: MemberId, now: i64) -> Result<Vec<(String, i64)>> {
     let sql = sql!(
         "SELECT cat_group, max(entry_date) FROM entries
                WHERE member_id = ?1 AND kind = 'safety' AND status = 'open' AND entry_date <= ?2 GROUP BY cat_group"
@@ -58,7 +59,7 @@ pub(crate) fn list_trained(tx: &Read, member_id: i64, now: i64) -> Result<Vec<(S
 }
 
 /// Derives the member's levels again. To be called in the transaction that changes a skill entry.
-pub fn refresh(tx: &Write, member_id: i64, catalogue: &Catalogue) -> Result<()> {
+pub fn refresh(tx: &Write, member_id: MemberId, catalogue: &Catalogue) -> Result<()> {
     let sql = sql!(
         "SELECT skill, coalesce(approval_date, entry_date) FROM entries
                WHERE member_id = ?1 AND kind = 'skill' AND status = 'open'"
@@ -87,7 +88,7 @@ pub(crate) fn refresh_all(tx: &Write, catalogue: &Catalogue) -> Result<usize> {
         "SELECT member_id FROM members m WHERE EXISTS (SELECT 1 FROM holdings WHERE member_id = m.member_id)
                    OR EXISTS (SELECT 1 FROM entries WHERE member_id = m.member_id AND kind = 'skill')"
     );
-    let members: Vec<i64> = tx.list(sql, [])?;
+    let members: Vec<MemberId> = tx.list(sql, [])?;
     members.iter().try_for_each(|member_id| refresh(tx, *member_id, catalogue))?;
     Ok(members.len())
 }

@@ -2,6 +2,7 @@
 //! [`crate::store::joining`]. What moved is recorded, so that it can be given back.
 
 use super::personal_data;
+use crate::domain::ids::MemberId;
 use crate::store::joining::OnJoin;
 use crate::store::{Read, Write};
 use rusqlite::{Result, ToSql};
@@ -9,8 +10,8 @@ use rusqlite::{Result, ToSql};
 /// Two accounts of one person: the first is joined into the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pair {
-    pub joined: i64,
-    pub survivor: i64,
+    pub joined: MemberId,
+    pub survivor: MemberId,
 }
 
 /// The rows of a table that a join moves, and those that stay because the survivor has the same.

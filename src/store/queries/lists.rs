@@ -3,6 +3,7 @@
 
 use crate::domain::booking::Booking;
 use crate::domain::entry::{Kind, Status};
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::store::engine::columns::{Columns, FromRow};
@@ -37,7 +38,7 @@ row! {
 }
 
 /// Calls `take` with members after a number, each with the number, without erased ones.
-pub(crate) fn each_member(tx: &Read, after: i64, rows: i64, mut take: impl FnMut((i64, Member))) -> Result<()> {
+pub(crate) fn each_member(tx: &Read, after: i64, rows: i64, mut take: impl FnMut((MemberId, Member))) -> Result<()> {
     let sql = sql!(
         "SELECT member_id, ",
         Member::COLUMNS,
@@ -51,12 +52,12 @@ pub(crate) fn each_member(tx: &Read, after: i64, rows: i64, mut take: impl FnMut
 }
 
 /// A member as an export writes it.
-pub(crate) fn find_member(tx: &Read, member_id: i64) -> Result<Option<Member>> {
+pub(crate) fn find_member(tx: &Read, member_id: MemberId) -> Result<Option<Member>> {
     tx.find(sql!("SELECT ", Member::COLUMNS, " FROM members WHERE member_id = ?1"), [member_id])
 }
 
 /// Changes what a list may change of a known member: no way to reach or to open the account, no role and no ban.
-pub(crate) fn update_member(tx: &Write, member_id: i64, new: &Member) -> Result<usize> {
+pub(crate) fn update_member(tx: &Write, member_id: MemberId, new: &Member) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET real_name = :real_name, screen_name = :screen_name, country = :country, dob = :dob,
                 tunnel_id = :tunnel_id, paid_until = :paid_until, join_date = :join_date, language = :language,
@@ -75,21 +76,21 @@ pub(crate) fn update_member(tx: &Write, member_id: i64, new: &Member) -> Result<
 
 /// Whether the owner signed up here, who agreed to the terms at that moment; else the account came by a list or was made
 /// by the staff.
-pub(crate) fn is_signed_up_here(tx: &Read, member_id: i64) -> Result<bool> {
+pub(crate) fn is_signed_up_here(tx: &Read, member_id: MemberId) -> Result<bool> {
     tx.get(sql!("SELECT count(*) > 0 FROM members WHERE member_id = ?1 AND terms_accepted_at = join_date"), [member_id])
 }
 
 /// Adds a member. Refuses a username that is taken, and an address that another member has confirmed.
-pub(crate) fn insert_member(tx: &Write, new: &Member) -> std::result::Result<i64, Failure> {
+pub(crate) fn insert_member(tx: &Write, new: &Member) -> std::result::Result<MemberId, Failure> {
     let inserted = insert!(tx.insert, "INSERT INTO members" Member: new, { updated_at: tx.now() });
-    inserted.map_err(|e| if crate::store::is_taken(&e) { Failure::username_taken() } else { e.into() })
+    inserted.map(MemberId).map_err(|e| if crate::store::is_taken(&e) { Failure::username_taken() } else { e.into() })
 }
 
 row! {
     /// A logbook entry with the numbers of this site.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub(crate) struct Entry in "e." {
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub kind: Kind,
         pub status: Status,
         pub entry_date: i64,
@@ -98,12 +99,12 @@ row! {
         pub cat_group: String,
         pub cat_id: String,
         pub skill: String,
-        pub instructor_id: Option<i64>,
+        pub instructor_id: Option<MemberId>,
         pub approval_date: Option<i64>,
         pub comment: String,
         pub comments_instructor: String,
         pub comment_denial: String,
-        pub author_id: i64,
+        pub author_id: MemberId,
         pub booking_id: Option<i64>,
     } saved
 }

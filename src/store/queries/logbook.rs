@@ -1,6 +1,7 @@
 //! A member's whole logbook: flight time, skills and safety entries together.
 
 use crate::domain::entry::{Kind, Status};
+use crate::domain::ids::MemberId;
 use crate::store::Read;
 use crate::store::engine::columns::{Columns, FromRow};
 use rusqlite::{Result, named_params};
@@ -18,12 +19,12 @@ row! {
         pub tunnel_id: i64,
         pub tunnel_name: String = "t.name",
         pub comment: String,
-        pub author_id: i64,
+        pub author_id: MemberId,
         pub booking_id: Option<i64>,
         pub cat_group: String,
         pub cat_id: String,
         pub skill: String,
-        pub instructor_id: Option<i64>,
+        pub instructor_id: Option<MemberId>,
         /// The signer's name; empty where there is none.
         pub instructor_name: String = "coalesce(s.screen_name, '')",
         pub comments_instructor: String,
@@ -112,7 +113,7 @@ impl FromRow for Listed {
 }
 
 /// The entries of every kind, newest first, after `offset` newer ones.
-pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Listed>> {
+pub(crate) fn list(tx: &Read, member_id: MemberId, limit: i64, offset: i64) -> Result<Vec<Listed>> {
     tx.list(sql_of_every_kind!(LISTED), (member_id, limit, offset))
 }
 
@@ -122,7 +123,12 @@ pub(crate) fn find_listed(tx: &Read, entry_id: i64) -> Result<Option<Listed>> {
 
 /// Calls `take` with the entries of every kind, newest first, after `offset` newer ones, until it breaks. One entry at a
 /// time is in memory.
-pub(crate) fn each(tx: &Read, member_id: i64, offset: i64, take: impl FnMut(Line) -> ControlFlow<()>) -> Result<()> {
+pub(crate) fn each(
+    tx: &Read,
+    member_id: MemberId,
+    offset: i64,
+    take: impl FnMut(Line) -> ControlFlow<()>,
+) -> Result<()> {
     tx.each(sql_of_every_kind!(LINE), (member_id, i64::MAX, offset), take)
 }
 
@@ -133,7 +139,7 @@ pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<Line>> {
 
 /// The entries of one kind by `now` that belong to the record, newest first: flight time that counts, or skills and safety
 /// records that were signed.
-pub(crate) fn list_record(tx: &Read, member_id: i64, kind: Kind, now: i64, limit: i64) -> Result<Vec<Line>> {
+pub(crate) fn list_record(tx: &Read, member_id: MemberId, kind: Kind, now: i64, limit: i64) -> Result<Vec<Line>> {
     let sql = sql!(
         LINE,
         " WHERE e.member_id = :id AND e.kind = :kind AND e.entry_date <= :now
@@ -146,7 +152,7 @@ pub(crate) fn list_record(tx: &Read, member_id: i64, kind: Kind, now: i64, limit
 /// The records of one safety logbook, newest first.
 pub(crate) fn each_safety(
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
     logbook: &str,
     (limit, offset): (i64, i64),
     take: impl FnMut(Line) -> ControlFlow<()>,
@@ -160,25 +166,25 @@ pub(crate) fn each_safety(
     tx.each(sql, params, take)
 }
 
-pub(crate) fn count_safety(tx: &Read, member_id: i64, logbook: &str) -> Result<i64> {
+pub(crate) fn count_safety(tx: &Read, member_id: MemberId, logbook: &str) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'safety' AND cat_group = ?2");
     tx.get(sql, (member_id, logbook))
 }
 
 /// The catalogue numbers of the member's suspended safety briefs and trainings.
-pub(crate) fn list_suspended_records(tx: &Read, member_id: i64) -> Result<Vec<String>> {
+pub(crate) fn list_suspended_records(tx: &Read, member_id: MemberId) -> Result<Vec<String>> {
     let sql = sql!("SELECT skill FROM entries WHERE member_id = ?1 AND kind = 'safety' AND status = 'suspended'");
     tx.list(sql, [member_id])
 }
 
 /// The skill and the state of each skill entry of the member.
-pub(crate) fn list_skill_states(tx: &Read, member_id: i64) -> Result<Vec<(String, Status)>> {
+pub(crate) fn list_skill_states(tx: &Read, member_id: MemberId) -> Result<Vec<(String, Status)>> {
     let sql = sql!("SELECT skill, status FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY entry_id");
     tx.list(sql, [member_id])
 }
 
 /// The skills that the member cannot request again, because an entry takes them ([`Status::blocks_same_skill`]); sorted.
-pub(crate) fn list_taken_skills(tx: &Read, member_id: i64) -> Result<Vec<String>> {
+pub(crate) fn list_taken_skills(tx: &Read, member_id: MemberId) -> Result<Vec<String>> {
     let sql = sql!("SELECT status, skill FROM entries WHERE member_id = ?1 AND kind = 'skill'");
     let taken = tx.list_with(sql, [member_id], |row| {
         let mut columns = Columns::of(row);
@@ -191,7 +197,7 @@ pub(crate) fn list_taken_skills(tx: &Read, member_id: i64) -> Result<Vec<String>
 }
 
 /// Flights flown by `now` and their minutes.
-pub(crate) fn sum_flown(tx: &Read, member_id: i64, now: i64) -> Result<(i64, i64)> {
+pub(crate) fn sum_flown(tx: &Read, member_id: MemberId, now: i64) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), coalesce(sum(minutes), 0) FROM entries
                WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date <= ?2"
@@ -200,7 +206,7 @@ pub(crate) fn sum_flown(tx: &Read, member_id: i64, now: i64) -> Result<(i64, i64
 }
 
 /// The moment of the last entry before a moment; `None`: there is none.
-pub(crate) fn find_last_before(tx: &Read, member_id: i64, before: i64) -> Result<Option<i64>> {
+pub(crate) fn find_last_before(tx: &Read, member_id: MemberId, before: i64) -> Result<Option<i64>> {
     // One lookup in the index for each kind.
     let sql = sql!(
         "SELECT max(last) FROM (
@@ -214,7 +220,7 @@ pub(crate) fn find_last_before(tx: &Read, member_id: i64, before: i64) -> Result
 }
 
 /// The number of entries between two moments; `to` is not included.
-pub(crate) fn count_between(tx: &Read, member_id: i64, (from, to): (i64, i64)) -> Result<i64> {
+pub(crate) fn count_between(tx: &Read, member_id: MemberId, (from, to): (i64, i64)) -> Result<i64> {
     let sql = sql!(
         "SELECT (SELECT count(*) FROM entries
                  WHERE member_id = :id AND kind = 'time' AND entry_date >= :from AND entry_date < :to)
@@ -227,7 +233,7 @@ pub(crate) fn count_between(tx: &Read, member_id: i64, (from, to): (i64, i64)) -
 }
 
 /// Minutes flown between two moments; `to` is not included.
-pub(crate) fn sum_flown_between(tx: &Read, member_id: i64, (from, to): (i64, i64)) -> Result<i64> {
+pub(crate) fn sum_flown_between(tx: &Read, member_id: MemberId, (from, to): (i64, i64)) -> Result<i64> {
     let sql = sql!(
         "SELECT coalesce(sum(minutes), 0) FROM entries
                WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date >= ?2 AND entry_date < ?3"

@@ -1,6 +1,7 @@
 //! The search of members by parts of their names, addresses and numbers: a trigram index (FTS5) that triggers maintain.
 
 use crate::domain::certificate::name_on_paper;
+use crate::domain::ids::MemberId;
 use crate::store::engine::columns::Columns;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -10,7 +11,7 @@ row! {
     /// A member in a list of results.
     #[derive(Debug)]
     pub(crate) struct Found in "m." {
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub username: String,
         pub screen_name: String,
         pub real_name: String,
@@ -28,7 +29,7 @@ impl Found {
     }
 }
 
-pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Found>> {
+pub(crate) fn find(tx: &Read, member_id: MemberId) -> Result<Option<Found>> {
     tx.find(sql!("SELECT ", Found::COLUMNS, " FROM members m WHERE m.member_id = ?1"), [member_id])
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn sift<T>(
     tx: &Read,
     pattern: &str,
     limit: i64,
-    mut look: impl FnMut(i64, [&str; 5]) -> (T, ControlFlow<()>),
+    mut look: impl FnMut(MemberId, [&str; 5]) -> (T, ControlFlow<()>),
 ) -> Result<Vec<T>> {
     let sql = sql!(
         "SELECT m.member_id, m.real_name, m.screen_name, m.username, m.email, m.phone

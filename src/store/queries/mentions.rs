@@ -2,6 +2,7 @@
 
 use super::personal_data;
 use super::sealed;
+use crate::domain::ids::MemberId;
 use crate::domain::mention::Terms;
 use crate::keys::{Keys, Place};
 use crate::store::engine::columns::Columns;
@@ -58,7 +59,7 @@ pub(crate) fn list(
 }
 
 /// Removes each mention of the person from rows of others that the person had a part in.
-pub(crate) fn forget_near(tx: &Write, search: &Search, member_id: i64) -> Result<()> {
+pub(crate) fn forget_near(tx: &Write, search: &Search, member_id: MemberId) -> Result<()> {
     for table in tables() {
         for rows in table.rows.iter().filter(|rows| matches!(rows.fate, Fate::Others(_))) {
             let rest = format!("WHERE {}", rows.condition);

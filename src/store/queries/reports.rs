@@ -1,6 +1,7 @@
 //! The sums of the desk's reports that are computed from the rows; sums of whole hours are in [`super::hours`]. Each
 //! statement reads an index alone.
 
+use crate::domain::ids::MemberId;
 use crate::store::Read;
 use crate::store::engine::columns::Columns;
 use crate::store::tables::bookings::Ending;
@@ -23,7 +24,7 @@ row! {
 pub(crate) struct BookingLine<'r> {
     pub booking_id: i64,
     pub partner: &'r str,
-    pub member_id: i64,
+    pub member_id: MemberId,
     pub member: &'r str,
     pub registration_id: Option<i64>,
     pub flight_date: i64,
@@ -105,7 +106,7 @@ pub(crate) fn each_booking(
 }
 
 /// The numbers of the members after one, in order.
-pub(crate) fn list_member_ids(tx: &Read, after: i64, limit: i64) -> Result<Vec<i64>> {
+pub(crate) fn list_member_ids(tx: &Read, after: MemberId, limit: i64) -> Result<Vec<MemberId>> {
     let sql = sql!("SELECT member_id FROM members WHERE member_id > ?1 ORDER BY member_id LIMIT ?2");
     tx.list(sql, (after, limit))
 }

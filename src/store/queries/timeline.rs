@@ -1,6 +1,7 @@
 //! A member's timeline: flights, sign-offs, bookings, check-ins, payments, and the desk's changes. An event names its
 //! row and its moment; the details are in the table of its kind.
 
+use crate::domain::ids::MemberId;
 use crate::store::Read;
 use rusqlite::{Result, named_params};
 
@@ -54,7 +55,7 @@ const EVENTS: &str = "
                     'member.unbanned', 'member.role_set')";
 
 /// A member's events, latest first.
-pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Event>> {
+pub(crate) fn list(tx: &Read, member_id: MemberId, limit: i64, offset: i64) -> Result<Vec<Event>> {
     let sql = sql!(
         "SELECT what, id, more, at FROM (",
         EVENTS,
@@ -64,7 +65,7 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result
 }
 
 /// The moments of a member's events, latest first.
-pub(crate) fn list_moments(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<i64>> {
+pub(crate) fn list_moments(tx: &Read, member_id: MemberId, limit: i64) -> Result<Vec<i64>> {
     let sql = sql!("SELECT at FROM (", EVENTS, ") ORDER BY at DESC LIMIT :limit");
     tx.list(sql, named_params! {":id": member_id, ":limit": limit})
 }

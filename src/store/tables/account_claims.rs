@@ -1,6 +1,7 @@
 //! The codes by which owners claim accounts that the desk made, and the registrations at the desk. Only keyed hashes of
 //! the codes are stored.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{ITS_OWN, OPENS, WHO_DID, stays};
 use crate::store::personal::{Ahead, Expiry, NUMBERS, Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
@@ -34,14 +35,20 @@ row! {
     /// A valid code for an unclaimed account.
     #[derive(Debug)]
     pub(crate) struct Claim in "c." {
-        pub(crate) member_id: i64,
+        pub(crate) member_id: MemberId,
         /// The address to which the code was mailed; empty: the code was printed.
         pub(crate) email: String,
     }
 }
 
 /// Adds a code. `ends_at`: when the code expires; Unix seconds.
-pub(crate) fn insert(tx: &Write, code_hash: &[u8; 32], member_id: i64, email: &str, ends_at: i64) -> Result<usize> {
+pub(crate) fn insert(
+    tx: &Write,
+    code_hash: &[u8; 32],
+    member_id: MemberId,
+    email: &str,
+    ends_at: i64,
+) -> Result<usize> {
     insert!(tx.run, "INSERT INTO account_claims" {
         code_hash: &code_hash[..], member_id, email, created_at: tx.now(), ends_at,
     })
@@ -64,7 +71,7 @@ pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<C
 }
 
 /// Whether an account is unclaimed: it has neither a password nor a passkey nor a social link, and is not banned.
-pub(crate) fn is_unclaimed(tx: &Read, member_id: i64) -> Result<bool> {
+pub(crate) fn is_unclaimed(tx: &Read, member_id: MemberId) -> Result<bool> {
     let sql = sql!(
         "SELECT count(*) FROM members WHERE member_id = ?1 AND password_hash IS NULL AND banned_at IS NULL
            AND NOT EXISTS (SELECT 1 FROM passkeys p WHERE p.member_id = ?1)
@@ -74,29 +81,34 @@ pub(crate) fn is_unclaimed(tx: &Read, member_id: i64) -> Result<bool> {
 }
 
 /// When the member's mailed code expires; `None`: there is no valid one.
-pub(crate) fn find_mailed(tx: &Read, member_id: i64, now: i64) -> Result<Option<i64>> {
+pub(crate) fn find_mailed(tx: &Read, member_id: MemberId, now: i64) -> Result<Option<i64>> {
     let sql = sql!("SELECT max(ends_at) FROM account_claims WHERE member_id = ?1 AND email <> '' AND ?2 < ends_at");
     tx.get(sql, (member_id, now))
 }
 
-pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn delete_of_member(tx: &Write, member_id: MemberId) -> Result<usize> {
     tx.run(sql!("DELETE FROM account_claims WHERE member_id = ?1"), [member_id])
 }
 
 /// Deletes the member's printed codes, so that an earlier printout is not valid any more.
-pub(crate) fn delete_printed(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn delete_printed(tx: &Write, member_id: MemberId) -> Result<usize> {
     tx.run(sql!("DELETE FROM account_claims WHERE member_id = ?1 AND email = ''"), [member_id])
 }
 
 /// Records that a form of the desk made a member.
-pub(crate) fn insert_registration(tx: &Write, form_number: i64, member_id: i64, clerk: Option<i64>) -> Result<usize> {
+pub(crate) fn insert_registration(
+    tx: &Write,
+    form_number: i64,
+    member_id: MemberId,
+    clerk: Option<MemberId>,
+) -> Result<usize> {
     insert!(tx.run, "INSERT INTO registrations" {
         form_number, member_id, registered_by: clerk, registered_at: tx.now(),
     })
 }
 
 /// The member that a form made.
-pub(crate) fn find_registered(tx: &Read, form_number: i64) -> Result<Option<i64>> {
+pub(crate) fn find_registered(tx: &Read, form_number: i64) -> Result<Option<MemberId>> {
     tx.find(sql!("SELECT member_id FROM registrations WHERE form_number = ?1"), [form_number])
 }
 
@@ -104,7 +116,7 @@ row! {
     /// A member who may be the same person.
     #[derive(Debug, Clone)]
     pub(crate) struct Alike {
-        pub(crate) member_id: i64,
+        pub(crate) member_id: MemberId,
         pub(crate) name: String = "coalesce(nullif(real_name, ''), nullif(screen_name, ''), username)",
         pub(crate) email: String,
         pub(crate) email_confirmed: bool = "email_confirmed_at IS NOT NULL",
@@ -122,7 +134,7 @@ pub(crate) fn list_with_email(tx: &Read, email: &str, limit: i64) -> Result<Vec<
 }
 
 /// The member of a number.
-pub(crate) fn find_alike(tx: &Read, member_id: i64) -> Result<Option<Alike>> {
+pub(crate) fn find_alike(tx: &Read, member_id: MemberId) -> Result<Option<Alike>> {
     tx.find(sql!("SELECT ", Alike::COLUMNS, " FROM members WHERE member_id = ?1"), [member_id])
 }
 

@@ -1,6 +1,7 @@
 //! The accounts of members, as signing in needs them, found by what people type.
 
 use crate::domain::email;
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::store::Read;
 use rusqlite::{Result, named_params};
@@ -10,7 +11,7 @@ row! {
     /// The columns of a member that signing in needs.
     #[derive(Debug, Clone)]
     pub(crate) struct Account {
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub username: String,
         pub email: String,
         pub role: Role,
@@ -69,7 +70,7 @@ pub(crate) fn find_certain_account(tx: &Read, name: &str) -> Result<Option<Accou
     Ok(find_account(tx, name)?.filter(|account| account.email_confirmed || !name.contains('@')))
 }
 
-pub(crate) fn find_account_by_id(tx: &Read, member_id: i64) -> Result<Option<Account>> {
+pub(crate) fn find_account_by_id(tx: &Read, member_id: MemberId) -> Result<Option<Account>> {
     let found = tx.find(sql!(ACCOUNT, " WHERE member_id = :id"), named_params! {":id": member_id})?;
     Ok(found.map(|account| unbound(tx, account)))
 }

@@ -223,6 +223,7 @@ pub(crate) fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
 mod tests {
     use super::*;
     use crate::domain::audit::{ActorId, Origin};
+    use crate::domain::ids::MemberId;
     use crate::store::engine::migrate;
     use rusqlite::Connection;
     use std::net::Ipv4Addr;
@@ -243,9 +244,9 @@ mod tests {
         let cli = ActorId::Cli { uid: 0, user: "root".to_owned() };
         let member = |member_id| Subject::Member(member_id);
         for (at, id, action, subject, origin) in [
-            (10, ActorId::Member(1), "member.banned", member(7), here),
-            (20, cli, "member.banned", member(8), Origin::Shell),
-            (30, ActorId::Member(10), "entry.signed", member(7), here),
+            (10, ActorId::Member(MemberId(1)), "member.banned", member(MemberId(7)), here),
+            (20, cli, "member.banned", member(MemberId(8)), Origin::Shell),
+            (30, ActorId::Member(MemberId(10)), "entry.signed", member(MemberId(7)), here),
             (40, ActorId::Job("tls"), "tls.renewed", Subject::Site, Origin::Site),
         ] {
             insert(&Write::on(conn, at), &Actor { id, origin }, action, &subject, &Detail::none()).unwrap();

@@ -2,6 +2,7 @@
 
 use super::audit;
 use crate::domain::audit::{Actor, Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::store::personal::{Ahead, Expiry, HASH, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -12,7 +13,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::nobodys("kept_bans", &[not_person
     .ahead(Ahead::BeginNow("banned_at"))];
 
 /// Sets the moment of a ban, in Unix seconds; `None` lifts the ban. Clears the end and the reason of an earlier one.
-pub fn set(tx: &Write, member_id: i64, banned_at: Option<i64>) -> Result<usize> {
+pub fn set(tx: &Write, member_id: MemberId, banned_at: Option<i64>) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET banned_at = :banned_at, banned_until = NULL, ban_reason = '', updated_at = :now WHERE member_id = :id"
     );
@@ -29,20 +30,20 @@ row! {
     }
 }
 
-pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Ban>> {
+pub(crate) fn find(tx: &Read, member_id: MemberId) -> Result<Option<Ban>> {
     let sql = sql!("SELECT ", Ban::COLUMNS, " FROM members WHERE member_id = ?1 AND banned_at IS NOT NULL");
     tx.find(sql, [member_id])
 }
 
 /// Sets the end (`None`: none) and the reason of a ban, where the account is banned.
-pub(crate) fn set_terms(tx: &Write, member_id: i64, until: Option<i64>, reason: &str) -> Result<usize> {
+pub(crate) fn set_terms(tx: &Write, member_id: MemberId, until: Option<i64>, reason: &str) -> Result<usize> {
     let sql =
         sql!("UPDATE members SET banned_until = ?2, ban_reason = ?3 WHERE member_id = ?1 AND banned_at IS NOT NULL");
     tx.run(sql, (member_id, until, reason))
 }
 
 /// The members whose ban has ended by `now` and is not lifted yet.
-pub(crate) fn list_ended(tx: &Read, now: i64) -> Result<Vec<i64>> {
+pub(crate) fn list_ended(tx: &Read, now: i64) -> Result<Vec<MemberId>> {
     tx.list(sql!("SELECT member_id FROM members WHERE banned_until < ?1 AND banned_at IS NOT NULL"), [now])
 }
 
@@ -60,12 +61,12 @@ row! {
     }
 }
 
-fn find_confirmed(tx: &Read, member_id: i64) -> Result<Option<Confirmed>> {
+fn find_confirmed(tx: &Read, member_id: MemberId) -> Result<Option<Confirmed>> {
     tx.find(sql!("SELECT ", Confirmed::COLUMNS, " FROM members WHERE member_id = ?1"), [member_id])
 }
 
 /// Keeps the ban of a member who is about to be erased, if there is one, under the hash of each confirmed address.
-pub(crate) fn keep(tx: &Write, member_id: i64) -> Result<()> {
+pub(crate) fn keep(tx: &Write, member_id: MemberId) -> Result<()> {
     let Some(found) = find_confirmed(tx, member_id)? else { return Ok(()) };
     let Some(banned_at) = found.banned_at else { return Ok(()) };
     for hash in [found.email, found.phone].into_iter().flatten().filter_map(|address| address_hash(tx, &address)) {
@@ -77,7 +78,7 @@ pub(crate) fn keep(tx: &Write, member_id: i64) -> Result<()> {
 }
 
 /// Bans a member whose confirmed address has a kept ban, on the same terms; the ban is the account's own from then on.
-pub(crate) fn renew_kept(tx: &Write, member_id: i64) -> Result<()> {
+pub(crate) fn renew_kept(tx: &Write, member_id: MemberId) -> Result<()> {
     let Some(found) = find_confirmed(tx, member_id)? else { return Ok(()) };
     for hash in [found.email, found.phone].into_iter().flatten().filter_map(|address| address_hash(tx, &address)) {
         let sql = sql!("DELETE FROM kept_bans WHERE address_hash = ?1 RETURNING banned_at, ends_at");

@@ -2,6 +2,7 @@
 
 use super::partners;
 use crate::domain::booking::Booking;
+use crate::domain::ids::MemberId;
 use crate::store::engine::columns::{Columns, FromRow};
 use crate::store::joining::{OPENS, WHO_DID, moves_unless, stays};
 use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Seen, Table, not_personal, replaced, searched, secret};
@@ -51,7 +52,7 @@ row! {
         pub partner_id: i64,
         pub client_id: String = "p.client_id",
         pub partner_name: String = "p.name",
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub booking: Booking = Booking::COLUMNS,
         /// The flight date that the partner sent last, where the desk has changed it since.
         pub sent_flight_date: Option<i64>,
@@ -110,7 +111,7 @@ impl BookingRow {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Filter {
     pub partner_id: Option<i64>,
-    pub member_id: Option<i64>,
+    pub member_id: Option<MemberId>,
     pub from: Option<i64>,
     pub to: Option<i64>,
     /// Only bookings with an event in the history after this `seq`.
@@ -134,7 +135,7 @@ const OF_MEMBER: &str = joined!(
 
 /// The booking that the partner means: by registration, else by member, purchase and flight, else by member and flight. One
 /// purchase may have flights of several members at one moment.
-pub(crate) fn find_same(tx: &Read, partner_id: i64, member_id: i64, sent: &Booking) -> Result<Option<BookingRow>> {
+pub(crate) fn find_same(tx: &Read, partner_id: i64, member_id: MemberId, sent: &Booking) -> Result<Option<BookingRow>> {
     if let Some(registration_id) = sent.registration_id {
         return find_by_registration(tx, partner_id, registration_id);
     }
@@ -159,7 +160,7 @@ pub(crate) fn find_by_registration(tx: &Read, partner_id: i64, registration_id: 
 pub(crate) fn find_of_purchase(
     tx: &Read,
     partner_id: i64,
-    member_id: i64,
+    member_id: MemberId,
     sent: &Booking,
 ) -> Result<Option<BookingRow>> {
     let Some(purchase_id) = sent.purchase_id else { return Ok(None) };
@@ -181,7 +182,7 @@ pub(crate) fn find_of_purchase(
 }
 
 /// Adds a booking as the partner sent it; returns its number.
-pub fn insert_booking(tx: &Write, partner_id: i64, member_id: i64, sent: &Booking) -> Result<i64> {
+pub fn insert_booking(tx: &Write, partner_id: i64, member_id: MemberId, sent: &Booking) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO bookings" Booking: sent, {
         partner_id: partner_id, member_id: member_id, created_at: tx.now(), updated_at: tx.now()
     })
@@ -245,7 +246,7 @@ pub(crate) fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Resul
 }
 
 pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
-    if filter.member_id.or(filter.from).or(filter.to).or(filter.after).is_none() {
+    if filter.member_id.map(i64::from).or(filter.from).or(filter.to).or(filter.after).is_none() {
         return partners::count_bookings(tx, filter.partner_id);
     }
     let conditions = filter.conditions();
@@ -258,7 +259,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Arrival in "b." {
         pub booking_id: i64,
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
         pub flight_date: i64,
         pub minutes_booked: i64,
@@ -325,7 +326,7 @@ row! {
 }
 
 /// Whether the member came for a booking, or has flight time that no booking entered.
-pub(crate) fn has_flown(tx: &Read, member_id: i64) -> Result<bool> {
+pub(crate) fn has_flown(tx: &Read, member_id: MemberId) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM bookings WHERE member_id = ?1 AND arrived_at IS NOT NULL)
              OR EXISTS (SELECT 1 FROM entries WHERE member_id = ?1 AND kind = 'time' AND booking_id IS NULL)"
@@ -337,7 +338,7 @@ pub(crate) fn has_flown(tx: &Read, member_id: i64) -> Result<bool> {
 pub(crate) fn list_own(
     tx: &Read,
     tunnel_id: i64,
-    member_id: i64,
+    member_id: MemberId,
     from: i64,
     to: i64,
     limit: i64,
@@ -358,7 +359,7 @@ pub(crate) fn list_own(
 /// The date of the next flight from a moment on that a partner booked for a member, without those that ended.
 pub(crate) fn find_next(
     tx: &Read,
-    (partner_id, member_id): (i64, i64),
+    (partner_id, member_id): (i64, MemberId),
     tunnel_id: i64,
     from: i64,
 ) -> Result<Option<i64>> {
@@ -381,7 +382,7 @@ pub(crate) fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> R
 }
 
 /// Checks a booking in; a second time changes nothing. `by`: the actor.
-pub(crate) fn set_arrived(tx: &Write, booking_id: i64, at: i64, by: Option<i64>) -> Result<usize> {
+pub(crate) fn set_arrived(tx: &Write, booking_id: i64, at: i64, by: Option<MemberId>) -> Result<usize> {
     let sql = sql!("UPDATE bookings SET arrived_at = ?2, arrived_by = ?3 WHERE booking_id = ?1 AND arrived_at IS NULL");
     tx.run(sql, (booking_id, at, by))
 }

@@ -1,5 +1,6 @@
 //! The pictures of the operator's safety brief. A removed picture stays in the table, as a record of what was shown.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{Table, not_personal};
 use crate::store::{Read, Write};
@@ -11,7 +12,7 @@ pub(crate) const PERSONAL: &[Table] =
         .joins(&[stays("added_by", WHO_DID)])];
 
 /// Adds a picture; returns its number. `by`: the admin.
-pub(crate) fn insert(tx: &Write, jpeg: &[u8], by: Option<i64>) -> Result<i64> {
+pub(crate) fn insert(tx: &Write, jpeg: &[u8], by: Option<MemberId>) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO brief_pictures" { jpeg, added_at: tx.now(), added_by: by })
 }
 

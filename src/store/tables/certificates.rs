@@ -1,6 +1,7 @@
 //! Certificates that were issued, and the names on them.
 
 use crate::domain::certificate::{self, Signed};
+use crate::domain::ids::MemberId;
 use crate::store::engine::columns::{Columns, FromRow};
 use crate::store::joining::moves;
 use crate::store::personal::{CATALOGUE, HASH, Rows, Table, not_personal};
@@ -58,7 +59,7 @@ impl FromRow for PaperName {
 }
 
 /// The open skills of a member, each with its signer and tunnel.
-pub(crate) fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
+pub(crate) fn list_signed(tx: &Read, member_id: MemberId) -> Result<Vec<Signed>> {
     let sql = sql!(
         "SELECT e.skill, coalesce(e.approval_date, e.entry_date), t.name, ",
         PaperName::COLUMNS,
@@ -74,7 +75,7 @@ pub(crate) fn list_signed(tx: &Read, member_id: i64) -> Result<Vec<Signed>> {
 }
 
 /// Stores a certificate; issuing it again changes nothing.
-pub(crate) fn insert(tx: &Write, code: &str, member_id: i64, held: &Holding) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, code: &str, member_id: MemberId, held: &Holding) -> Result<usize> {
     insert!(tx.run, "INSERT INTO certificates" {
         code, member_id, cat_group: held.cat_group, cat_id: held.cat_id, track: held.track, since: held.since,
         issued_at: tx.now(),

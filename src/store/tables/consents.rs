@@ -2,6 +2,7 @@
 //! of a kind counts.
 
 use super::site_texts::Kind;
+use crate::domain::ids::MemberId;
 use crate::domain::waiver::SigningPlace;
 use crate::store::joining::{ITS_OWN, WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
@@ -34,7 +35,7 @@ row! {
     /// A member's consent, or its withdrawal. Moments in Unix seconds.
     #[derive(Debug, Clone)]
     pub(crate) struct Consent {
-        pub(crate) member_id: i64,
+        pub(crate) member_id: MemberId,
         pub(crate) kind: Kind,
         pub(crate) given: bool,
         pub(crate) version: i64,
@@ -44,7 +45,7 @@ row! {
         pub(crate) said_at: i64,
         pub(crate) place: SigningPlace,
         /// The guardian or clerk who answered, where it was not the member.
-        pub(crate) said_by: Option<i64>,
+        pub(crate) said_by: Option<MemberId>,
     }
 }
 
@@ -56,7 +57,7 @@ pub(crate) fn insert(tx: &Write, new: &Consent) -> Result<i64> {
 }
 
 /// A member's last consent of a kind.
-pub(crate) fn find_last(tx: &Read, member_id: i64, kind: Kind) -> Result<Option<Consent>> {
+pub(crate) fn find_last(tx: &Read, member_id: MemberId, kind: Kind) -> Result<Option<Consent>> {
     let sql = sql!(
         "SELECT ",
         Consent::COLUMNS,
@@ -66,7 +67,7 @@ pub(crate) fn find_last(tx: &Read, member_id: i64, kind: Kind) -> Result<Option<
 }
 
 /// A member's consents, newest first.
-pub(crate) fn list(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<Consent>> {
+pub(crate) fn list(tx: &Read, member_id: MemberId, limit: i64) -> Result<Vec<Consent>> {
     let sql =
         sql!("SELECT ", Consent::COLUMNS, " FROM consents WHERE member_id = ?1 ORDER BY consent_id DESC LIMIT ?2");
     tx.list(sql, (member_id, limit))

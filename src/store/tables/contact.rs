@@ -1,5 +1,6 @@
 //! Messages of the contact form.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Expiry, OUR_WORD, Rows, Table, deleted, not_personal, searched};
 use crate::store::{Read, Write};
@@ -44,7 +45,7 @@ pub struct NewContactMessage<'a> {
     /// The language of the form; ISO 639-1.
     pub language: &'a str,
     /// The member number that the request gave; there may be no such member.
-    pub member_id: Option<i64>,
+    pub member_id: Option<MemberId>,
     /// Whether the request came with that member's session.
     pub signed_in: bool,
 }
@@ -68,7 +69,7 @@ row! {
         /// The language of the form; ISO 639-1.
         pub language: String,
         /// The member number that the request gave; there may be no such member.
-        pub member_id: Option<i64>,
+        pub member_id: Option<MemberId>,
         /// Whether the request came with that member's session.
         pub signed_in: bool,
         /// When the message was sent, in Unix seconds.

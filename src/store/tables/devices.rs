@@ -1,5 +1,6 @@
 //! Devices that members signed in on. Only hashes of their tokens are stored.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, NUMBERS, Rows, Table, secret};
 use crate::store::{Read, Write};
@@ -38,19 +39,19 @@ row! {
         /// Whether this member signed in on the device.
         pub by_member: bool = "EXISTS (SELECT 1 FROM devices WHERE device_hash = :hash AND member_id = :id AND used_at > :old)",
         /// The member who signed in on the device first.
-        pub voucher_id: i64,
+        pub voucher_id: MemberId,
     }
 }
 
 /// Finds a device; `None`: the device is unknown.
-pub(crate) fn find(tx: &Read, device_hash: &DeviceHash, member_id: i64, now: i64) -> Result<Option<Seen>> {
+pub(crate) fn find(tx: &Read, device_hash: &DeviceHash, member_id: MemberId, now: i64) -> Result<Option<Seen>> {
     let sql = sql!("SELECT ", Seen::COLUMNS, " FROM devices WHERE device_hash = :hash AND used_at > :old LIMIT 1");
     let params = named_params! {":hash": &device_hash[..], ":id": member_id, ":old": now - KEPT_SECONDS};
     tx.find(sql, params)
 }
 
 /// Records a sign-in of the member on a device.
-pub(crate) fn set_used(tx: &Write, device_hash: &DeviceHash, member_id: i64) -> Result<usize> {
+pub(crate) fn set_used(tx: &Write, device_hash: &DeviceHash, member_id: MemberId) -> Result<usize> {
     let sql = sql!("INSERT INTO devices (device_hash, member_id, voucher_id, created_at, used_at)
                VALUES (:hash, :id, coalesce((SELECT voucher_id FROM devices WHERE device_hash = :hash LIMIT 1), :id), :now, :now)
                ON CONFLICT (device_hash, member_id) DO UPDATE SET used_at = excluded.used_at");

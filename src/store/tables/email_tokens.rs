@@ -1,5 +1,6 @@
 //! The tokens in the mails that confirm an address. Only their hashes are kept.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
@@ -22,7 +23,7 @@ const KEPT_SECONDS: i64 = 30 * 86_400;
 row! {
     #[derive(Debug)]
     pub(crate) struct EmailToken {
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub email: String,
         pub ends_at: i64,
         pub used_at: Option<i64>,
@@ -34,7 +35,7 @@ row! {
 pub(crate) fn insert(
     tx: &Write,
     token_hash: &[u8; 32],
-    member_id: i64,
+    member_id: MemberId,
     email: &str,
     takes_over: bool,
     ends_at: i64,
@@ -54,12 +55,12 @@ pub(crate) fn set_used(tx: &Write, token_hash: &[u8; 32]) -> Result<usize> {
 }
 
 /// Ends the member's earlier tokens: only the newest is valid.
-pub(crate) fn end_of_member(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn end_of_member(tx: &Write, member_id: MemberId) -> Result<usize> {
     tx.run(sql!("UPDATE email_tokens SET ends_at = min(ends_at, ?2) WHERE member_id = ?1"), (member_id, tx.now()))
 }
 
 /// Ends the tokens whose address would replace the member's confirmed one. Returns how many were still valid.
-pub(crate) fn end_address_changes(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn end_address_changes(tx: &Write, member_id: MemberId) -> Result<usize> {
     let sql = sql!(
         "UPDATE email_tokens SET ends_at = ?2
          WHERE member_id = ?1 AND takes_over AND used_at IS NULL AND ends_at > ?2"
@@ -68,7 +69,7 @@ pub(crate) fn end_address_changes(tx: &Write, member_id: i64) -> Result<usize> {
 }
 
 /// The address that replaces the member's confirmed one as soon as its owner opens the mailed link.
-pub(crate) fn find_address_change(tx: &Read, member_id: i64, now: i64) -> Result<Option<String>> {
+pub(crate) fn find_address_change(tx: &Read, member_id: MemberId, now: i64) -> Result<Option<String>> {
     let sql = sql!(
         "SELECT email FROM email_tokens
          WHERE member_id = ?1 AND takes_over AND used_at IS NULL AND ends_at > ?2 ORDER BY created_at DESC LIMIT 1"
@@ -77,6 +78,6 @@ pub(crate) fn find_address_change(tx: &Read, member_id: i64, now: i64) -> Result
 }
 
 /// Deletes the member's tokens: none confirms an address or requests a new token any more.
-pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn delete_of_member(tx: &Write, member_id: MemberId) -> Result<usize> {
     tx.run(sql!("DELETE FROM email_tokens WHERE member_id = ?1"), [member_id])
 }

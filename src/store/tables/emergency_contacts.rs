@@ -1,5 +1,6 @@
 //! Emergency contacts of members.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Mention, Rows, Table, mentioned};
 use crate::store::{Read, Write};
@@ -23,17 +24,17 @@ row! {
     }
 }
 
-pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Emergency>> {
+pub(crate) fn find(tx: &Read, member_id: MemberId) -> Result<Option<Emergency>> {
     tx.find(sql!("SELECT ", Emergency::COLUMNS, " FROM emergency_contacts WHERE member_id = ?1"), [member_id])
 }
 
 /// Sets the contact, in place of the earlier one.
-pub(crate) fn set(tx: &Write, member_id: i64, contact: &Emergency) -> Result<usize> {
+pub(crate) fn set(tx: &Write, member_id: MemberId, contact: &Emergency) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO emergency_contacts" {
         member_id, name: &contact.name, phone: &contact.phone, updated_at: tx.now(),
     })
 }
 
-pub(crate) fn delete(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn delete(tx: &Write, member_id: MemberId) -> Result<usize> {
     tx.run(sql!("DELETE FROM emergency_contacts WHERE member_id = ?1"), [member_id])
 }

@@ -3,6 +3,7 @@
 
 use super::bookings::Ending;
 use super::entries::NewTime;
+use crate::domain::ids::MemberId;
 use crate::store::Write;
 use rusqlite::Result;
 
@@ -21,7 +22,7 @@ pub(crate) fn set_ended(
     tx: &Write,
     booking_id: i64,
     ending: Ending,
-    by: Option<i64>,
+    by: Option<MemberId>,
     time: Option<&NewTime>,
 ) -> Result<usize> {
     update!(tx, "UPDATE bookings" {

@@ -1,6 +1,7 @@
 //! Logbook entries.
 
 use crate::domain::entry::{Kind, Status};
+use crate::domain::ids::MemberId;
 use crate::store::joining::{ITS_OWN, WHO_DID, moves_unless, stays};
 use crate::store::personal::{CATALOGUE, Expiry, OUR_WORD, Rows, Seen, Table, not_personal, searched};
 use crate::store::{Read, Write};
@@ -96,14 +97,14 @@ row! {
     #[derive(Debug)]
     pub(crate) struct TimeEntry in "e." {
         pub entry_id: i64,
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub status: Status,
         pub entry_date: i64,
         pub minutes: i64,
         pub tunnel_id: i64,
         pub tunnel_name: String = "t.name",
         pub comment: String,
-        pub author_id: i64,
+        pub author_id: MemberId,
         pub booking_id: Option<i64>,
         /// Whether the entry is part of an opening balance.
         pub opening: bool = "e.opening IS NOT NULL",
@@ -120,7 +121,13 @@ pub(crate) struct Flown {
 }
 
 /// Adds a flight-time entry in force; returns its number.
-pub fn insert_time(tx: &Write, member_id: i64, author_id: i64, booking_id: Option<i64>, time: &NewTime) -> Result<i64> {
+pub fn insert_time(
+    tx: &Write,
+    member_id: MemberId,
+    author_id: MemberId,
+    booking_id: Option<i64>,
+    time: &NewTime,
+) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO entries" NewTime: time, {
         member_id: member_id, kind: Kind::Time, status: Status::Open, author_id: author_id, booking_id: booking_id,
         created_at: tx.now(), updated_at: tx.now()
@@ -128,7 +135,7 @@ pub fn insert_time(tx: &Write, member_id: i64, author_id: i64, booking_id: Optio
 }
 
 /// The mark of the form of this number that the author sent, also where its entry was deleted since.
-pub(crate) fn find_form(tx: &Read, author_id: i64, number: i64) -> Result<Option<i64>> {
+pub(crate) fn find_form(tx: &Read, author_id: MemberId, number: i64) -> Result<Option<i64>> {
     let known =
         tx.find(sql!("SELECT form_mark FROM entries WHERE author_id = ?1 AND form_number = ?2"), (author_id, number))?;
     let spent = sql!("SELECT form_mark FROM spent_forms WHERE member_id = ?1 AND form_number = ?2");
@@ -173,7 +180,7 @@ pub(crate) fn take_booked_time(tx: &Write, booking_id: i64) -> Result<Option<New
     Ok(time)
 }
 
-pub(crate) fn find_owner(tx: &Read, entry_id: i64) -> Result<Option<i64>> {
+pub(crate) fn find_owner(tx: &Read, entry_id: i64) -> Result<Option<MemberId>> {
     tx.find(sql!("SELECT member_id FROM entries WHERE entry_id = ?1"), [entry_id])
 }
 
@@ -187,7 +194,7 @@ pub(crate) fn find_time(tx: &Read, entry_id: i64) -> Result<Option<TimeEntry>> {
 /// Calls `take` with a member's flight-time entries, newest flight first.
 pub(crate) fn each_time(
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
     (limit, offset): (i64, i64),
     take: impl FnMut(TimeEntry) -> ControlFlow<()>,
 ) -> Result<()> {
@@ -198,13 +205,13 @@ pub(crate) fn each_time(
     tx.each(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset}, take)
 }
 
-pub(crate) fn count_time(tx: &Read, member_id: i64) -> Result<i64> {
+pub(crate) fn count_time(tx: &Read, member_id: MemberId) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM entries WHERE member_id = ?1 AND kind = 'time'"), [member_id])
 }
 
 /// The last flight by `now`, and the minutes booked after it. Reads the index once, from the latest booked flight back
 /// to the last flown one, because every profile needs both.
-pub(crate) fn find_flown(tx: &Read, member_id: i64, now: i64) -> Result<Flown> {
+pub(crate) fn find_flown(tx: &Read, member_id: MemberId, now: i64) -> Result<Flown> {
     let sql = sql!(
         "SELECT entry_date, minutes FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open'
                ORDER BY entry_date DESC"
@@ -233,7 +240,7 @@ row! {
 }
 
 /// A member's flight time between two moments, by its date; without opening balances.
-pub(crate) fn list_day(tx: &Read, member_id: i64, (from, to): (i64, i64), limit: i64) -> Result<Vec<Logged>> {
+pub(crate) fn list_day(tx: &Read, member_id: MemberId, (from, to): (i64, i64), limit: i64) -> Result<Vec<Logged>> {
     let sql = sql!(
         "SELECT ",
         Logged::COLUMNS,

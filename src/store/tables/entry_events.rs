@@ -1,6 +1,7 @@
 //! The history of skill and safety entries: who changed the state, when, from what, to what. Rows are only added.
 
 use crate::domain::entry::Status;
+use crate::domain::ids::MemberId;
 use crate::store::joining::{AS_IT_WAS, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
@@ -21,7 +22,7 @@ row! {
         pub step: i64,
         pub at: i64,
         /// The actor.
-        pub member_id: i64,
+        pub member_id: MemberId,
         /// The actor's name; empty where the account is gone.
         pub name: String = "coalesce(m.screen_name, '')",
         /// The state before; `None`: the entry was created.
@@ -37,7 +38,13 @@ pub(crate) enum EntryState {
     Deleted,
 }
 
-pub(crate) fn insert(tx: &Write, entry_id: i64, member_id: i64, from: Option<Status>, to: EntryState) -> Result<usize> {
+pub(crate) fn insert(
+    tx: &Write,
+    entry_id: i64,
+    member_id: MemberId,
+    from: Option<Status>,
+    to: EntryState,
+) -> Result<usize> {
     let to = match to {
         EntryState::Status(status) => status.name(),
         EntryState::Deleted => "deleted",

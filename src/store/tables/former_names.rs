@@ -1,5 +1,6 @@
 //! The names, addresses and telephone numbers that members had before. A trigger adds them; an erasure looks for them.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal};
 use crate::store::{Read, Write};
@@ -15,11 +16,11 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
 .joins(&[stays("member_id", ITS_OWN)])];
 
 /// The former names of a kind (`name`, `email` or `phone`).
-pub(crate) fn list(tx: &Read, member_id: i64, kind: &str) -> Result<Vec<String>> {
+pub(crate) fn list(tx: &Read, member_id: MemberId, kind: &str) -> Result<Vec<String>> {
     tx.list(sql!("SELECT word FROM former_names WHERE member_id = ?1 AND kind = ?2"), (member_id, kind))
 }
 
 /// Forgets a name that the member had.
-pub(crate) fn delete(tx: &Write, member_id: i64, word: &str) -> Result<usize> {
+pub(crate) fn delete(tx: &Write, member_id: MemberId, word: &str) -> Result<usize> {
     tx.run(sql!("DELETE FROM former_names WHERE member_id = ?1 AND word = ?2"), (member_id, word))
 }

@@ -1,6 +1,7 @@
 //! Guardianships: which adult acts for which child. A guardianship ends by itself when the child is of age, which the
 //! rules derive from the day of birth.
 
+use crate::domain::ids::MemberId;
 use crate::domain::waiver::Relation;
 use crate::store::joining::{WHO_DID, moves_unless, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, searched};
@@ -34,8 +35,8 @@ row! {
     #[derive(Debug, Clone)]
     pub(crate) struct Guardianship in "g." {
         pub(crate) guardianship_id: i64,
-        pub(crate) child_id: i64,
-        pub(crate) guardian_id: i64,
+        pub(crate) child_id: MemberId,
+        pub(crate) guardian_id: MemberId,
         pub(crate) relation: Relation,
         /// The written permission that the staff saw, if any.
         pub(crate) permission: String,
@@ -54,23 +55,23 @@ const IN_FORCE: &str = joined!(
 );
 
 /// The guardianship in force between a child and an adult.
-pub(crate) fn find(tx: &Read, child_id: i64, guardian_id: i64) -> Result<Option<Guardianship>> {
+pub(crate) fn find(tx: &Read, child_id: MemberId, guardian_id: MemberId) -> Result<Option<Guardianship>> {
     tx.find(sql!(IN_FORCE, " AND g.child_id = ?1 AND g.guardian_id = ?2"), (child_id, guardian_id))
 }
 
 /// The guardianships in force of a child.
-pub(crate) fn list_of_child(tx: &Read, child_id: i64) -> Result<Vec<Guardianship>> {
+pub(crate) fn list_of_child(tx: &Read, child_id: MemberId) -> Result<Vec<Guardianship>> {
     tx.list(sql!(IN_FORCE, " AND g.child_id = ?1 ORDER BY g.guardianship_id"), [child_id])
 }
 
 /// The guardianships in force of an adult.
-pub(crate) fn list_of_guardian(tx: &Read, guardian_id: i64) -> Result<Vec<Guardianship>> {
+pub(crate) fn list_of_guardian(tx: &Read, guardian_id: MemberId) -> Result<Vec<Guardianship>> {
     tx.list(sql!(IN_FORCE, " AND g.guardian_id = ?1 ORDER BY g.guardianship_id"), [guardian_id])
 }
 
 /// Children with a guardian who were born in this span (Unix seconds), and their day of birth, of whose coming of age nobody was
 /// told.
-pub(crate) fn list_unannounced(tx: &Read, (from, to): (i64, i64)) -> Result<Vec<(i64, i64)>> {
+pub(crate) fn list_unannounced(tx: &Read, (from, to): (i64, i64)) -> Result<Vec<(MemberId, i64)>> {
     let sql = sql!(
         "SELECT c.member_id, c.dob FROM members c WHERE c.dob IS NOT NULL AND c.dob BETWEEN ?1 AND ?2
             AND EXISTS (SELECT 1 FROM guardianships g WHERE g.child_id = c.member_id AND g.ended_at IS NULL)
@@ -80,7 +81,7 @@ pub(crate) fn list_unannounced(tx: &Read, (from, to): (i64, i64)) -> Result<Vec<
 }
 
 /// Records that a child and its guardians were told of the day on which the child is of age.
-pub(crate) fn set_announced(tx: &Write, child_id: i64) -> Result<usize> {
+pub(crate) fn set_announced(tx: &Write, child_id: MemberId) -> Result<usize> {
     let sql = sql!("UPDATE guardianships SET announced_at = ?2 WHERE child_id = ?1 AND ended_at IS NULL");
     tx.run(sql, (child_id, tx.now()))
 }
@@ -88,10 +89,10 @@ pub(crate) fn set_announced(tx: &Write, child_id: i64) -> Result<usize> {
 /// Adds a guardianship; returns its number. `by`: the clerk who records it; `None`: the guardian does.
 pub(crate) fn insert(
     tx: &Write,
-    (child_id, guardian_id): (i64, i64),
+    (child_id, guardian_id): (MemberId, MemberId),
     relation: Relation,
     permission: &str,
-    by: Option<i64>,
+    by: Option<MemberId>,
 ) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO guardianships" { child_id, guardian_id, relation, permission, made_by: by, made_at: tx.now() })
 }

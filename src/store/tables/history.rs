@@ -3,6 +3,7 @@
 use super::bookings::BookingRow;
 use super::partners;
 use crate::domain::booking::Booking;
+use crate::domain::ids::MemberId;
 use crate::store::joining::{AS_IT_WAS, stays};
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, not_personal};
 use crate::store::{Conditions, Read, Write};
@@ -57,7 +58,7 @@ pub struct EventSubject<'a> {
     /// A user record of the partner.
     pub user_id: Option<i64>,
     /// The member whose PIN came with the request.
-    pub member_id: Option<i64>,
+    pub member_id: Option<MemberId>,
     /// The booking that the request sent.
     pub booking_id: Option<i64>,
     /// The detail of the event, as a JSON object.
@@ -79,7 +80,7 @@ row! {
         /// The user record of the partner that the event is about, if any.
         pub user_id: Option<i64>,
         /// The member whose PIN came with the request, if any.
-        pub member_id: Option<i64>,
+        pub member_id: Option<MemberId>,
         /// The booking that the request sent, if any.
         pub booking_id: Option<i64>,
         /// The detail of the event, as a JSON object.

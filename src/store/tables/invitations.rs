@@ -1,5 +1,6 @@
 //! Invitations of staff: each has a code, of which only a keyed hash is stored, until it is used, withdrawn or expired.
 
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{Ahead, Expiry, Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, secret};
@@ -36,7 +37,7 @@ row! {
         pub(crate) email: String,
         pub(crate) role: Role,
         pub(crate) language: String,
-        pub(crate) invited_by: i64,
+        pub(crate) invited_by: MemberId,
         pub(crate) inviter: String = "coalesce(nullif(m.screen_name, ''), m.username)",
         pub(crate) ends_at: i64,
     }
@@ -58,7 +59,7 @@ pub(crate) struct NewInvitation<'a> {
     pub(crate) email: &'a str,
     pub(crate) role: Role,
     pub(crate) language: &'a str,
-    pub(crate) invited_by: i64,
+    pub(crate) invited_by: MemberId,
     /// When the invitation expires; Unix seconds.
     pub(crate) ends_at: i64,
 }
@@ -111,6 +112,6 @@ pub(crate) fn delete_to(tx: &Write, email: &str) -> Result<usize> {
 }
 
 /// Deletes the invitations of a member who is no longer an admin.
-pub(crate) fn delete_of_inviter(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn delete_of_inviter(tx: &Write, member_id: MemberId) -> Result<usize> {
     tx.run(sql!("DELETE FROM invitations WHERE invited_by = ?1"), [member_id])
 }

@@ -1,6 +1,7 @@
 //! The joins of two accounts of one person: the joined account's number leads to the account that survives. Also the
 //! accounts that may be one person's, of which the desk is told.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{AS_IT_WAS, ITS_OWN, WHO_DID, stays};
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, deleted, not_personal};
 use crate::store::{Read, Write};
@@ -30,8 +31,8 @@ row! {
     #[derive(Debug, Clone)]
     pub(crate) struct Joined in "j." {
         pub(crate) join_id: i64,
-        pub(crate) joined_id: i64,
-        pub(crate) survivor_id: i64,
+        pub(crate) joined_id: MemberId,
+        pub(crate) survivor_id: MemberId,
         /// The joined account's name.
         pub(crate) name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
         pub(crate) joined_at: i64,
@@ -50,25 +51,25 @@ const JOINED: &str = joined!(
 /// Adds a join; returns its number. `paid`: the end of the survivor's membership before, and as the join makes it.
 pub(crate) fn insert(
     tx: &Write,
-    (joined_id, survivor_id): (i64, i64),
-    joined_by: Option<i64>,
+    (joined_id, survivor_id): (MemberId, MemberId),
+    joined_by: Option<MemberId>,
     (paid_from, paid_to): (Option<i64>, Option<i64>),
 ) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO joins" { joined_id, survivor_id, joined_by, joined_at: tx.now(), paid_from, paid_to })
 }
 
 /// The join of an account into another.
-pub(crate) fn find(tx: &Read, joined_id: i64) -> Result<Option<Joined>> {
+pub(crate) fn find(tx: &Read, joined_id: MemberId) -> Result<Option<Joined>> {
     tx.find(sql!(JOINED, "j.joined_id = ?1"), [joined_id])
 }
 
 /// The accounts that were joined into one, the latest first.
-pub(crate) fn list(tx: &Read, survivor_id: i64) -> Result<Vec<Joined>> {
+pub(crate) fn list(tx: &Read, survivor_id: MemberId) -> Result<Vec<Joined>> {
     tx.list(sql!(JOINED, "j.survivor_id = ?1 ORDER BY j.join_id DESC"), [survivor_id])
 }
 
 /// The member to whom a number leads: the number itself, or the account into which it was joined.
-pub(crate) fn survivor_of(tx: &Read, member_id: i64) -> Result<i64> {
+pub(crate) fn survivor_of(tx: &Read, member_id: MemberId) -> Result<MemberId> {
     let next = sql!("SELECT survivor_id FROM joins WHERE joined_id = ?1 AND undone_at IS NULL");
     let mut number = member_id;
     while let Some(survivor) = tx.find(next, [number])? {
@@ -78,11 +79,11 @@ pub(crate) fn survivor_of(tx: &Read, member_id: i64) -> Result<i64> {
 }
 
 /// The numbers of every account of a person, as far as they were joined, of which `member_id` is one.
-pub(crate) fn list_numbers(tx: &Read, member_id: i64) -> Result<Vec<i64>> {
+pub(crate) fn list_numbers(tx: &Read, member_id: MemberId) -> Result<Vec<MemberId>> {
     let mut numbers = vec![survivor_of(tx, member_id)?];
     let mut at = 0;
     while let Some(number) = numbers.get(at) {
-        let into: Vec<i64> =
+        let into: Vec<MemberId> =
             tx.list(sql!("SELECT joined_id FROM joins WHERE survivor_id = ?1 AND undone_at IS NULL"), [*number])?;
         numbers.extend(into);
         at += 1;
@@ -109,14 +110,14 @@ row! {
     /// Somebody who signed up alone and may be a known member.
     #[derive(Debug)]
     pub(crate) struct AlikeAccounts in "a." {
-        pub(crate) member_id: i64,
+        pub(crate) member_id: MemberId,
         pub(crate) name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
-        pub(crate) other_id: i64,
+        pub(crate) other_id: MemberId,
         pub(crate) other: String = "coalesce(nullif(o.real_name, ''), nullif(o.screen_name, ''), o.username)",
     }
 }
 
-pub(crate) fn insert_alike(tx: &Write, member_id: i64, other_id: i64) -> Result<usize> {
+pub(crate) fn insert_alike(tx: &Write, member_id: MemberId, other_id: MemberId) -> Result<usize> {
     insert!(tx.run, "INSERT INTO alikes" { member_id, other_id, noted_at: tx.now() } "ON CONFLICT (member_id) DO NOTHING")
 }
 
@@ -133,12 +134,12 @@ pub(crate) fn list_alikes(tx: &Read, limit: i64) -> Result<Vec<AlikeAccounts>> {
 }
 
 /// Whom a member may be, where the desk has not decided.
-pub(crate) fn find_alike(tx: &Read, member_id: i64) -> Result<Option<AlikeAccounts>> {
+pub(crate) fn find_alike(tx: &Read, member_id: MemberId) -> Result<Option<AlikeAccounts>> {
     tx.find(sql!(ALIKE, "AND a.member_id = ?1"), [member_id])
 }
 
 /// Marks as decided whether a member is another one. Returns whether that was open.
-pub(crate) fn settle_alike(tx: &Write, member_id: i64) -> Result<bool> {
+pub(crate) fn settle_alike(tx: &Write, member_id: MemberId) -> Result<bool> {
     let sql = sql!("UPDATE alikes SET settled_at = :now WHERE member_id = :id AND settled_at IS NULL");
     Ok(tx.run(sql, named_params! {":now": tx.now(), ":id": member_id})? > 0)
 }

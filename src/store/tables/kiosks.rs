@@ -1,5 +1,6 @@
 //! Kiosks, their guests, and the codes for pairing and signing in. Only hashes of keys and codes are stored.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{OPENS, WHO_DID, stays};
 use crate::store::personal::{Ahead, Expiry, HASH, Rows, Table, not_personal, searched, secret};
 use crate::store::{Read, Write};
@@ -50,7 +51,7 @@ row! {
     /// The member who is signed in at a kiosk.
     #[derive(Debug)]
     pub(crate) struct Guest in "g." {
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub banned: bool = "m.banned_at IS NOT NULL",
         pub seen_at: i64,
         token_hash: Vec<u8>,
@@ -62,7 +63,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Pairing {
         pub name: String,
-        pub made_by: Option<i64>,
+        pub made_by: Option<MemberId>,
     }
 }
 
@@ -70,14 +71,14 @@ pub(crate) fn insert_pairing(
     tx: &Write,
     code_hash: &[u8; 32],
     name: &str,
-    made_by: Option<i64>,
+    made_by: Option<MemberId>,
     ends_at: i64,
 ) -> Result<usize> {
     insert!(tx.run, "INSERT INTO kiosk_pairings" { code_hash: &code_hash[..], name, made_by, ends_at })
 }
 
 /// Deletes the pairing codes that a member of the staff made.
-pub(crate) fn delete_pairings_of(tx: &Write, made_by: i64) -> Result<usize> {
+pub(crate) fn delete_pairings_of(tx: &Write, made_by: MemberId) -> Result<usize> {
     tx.run(sql!("DELETE FROM kiosk_pairings WHERE made_by = ?1"), [made_by])
 }
 
@@ -134,12 +135,12 @@ pub(crate) fn revoke(tx: &Write, kiosk_id: i64) -> Result<usize> {
 }
 
 /// The stored hash of a guest's token, which is good for this kiosk and member alone.
-fn guest_mark(tx: &Read, kiosk_id: i64, member_id: i64, token_hash: &[u8; 32]) -> Vec<u8> {
+fn guest_mark(tx: &Read, kiosk_id: i64, member_id: MemberId, token_hash: &[u8; 32]) -> Vec<u8> {
     tx.binding("kiosk_guests", &[kiosk_id.into(), member_id.into()], token_hash).map(Vec::from).unwrap_or_default()
 }
 
 /// Signs a guest in, in place of an earlier one. `token_hash`: the hash of the token in the guest's cookie.
-pub(crate) fn set_guest(tx: &Write, kiosk_id: i64, member_id: i64, token_hash: &[u8; 32]) -> Result<usize> {
+pub(crate) fn set_guest(tx: &Write, kiosk_id: i64, member_id: MemberId, token_hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql!("UPDATE kiosks SET used_at = ?2 WHERE kiosk_id = ?1"), (kiosk_id, tx.now()))?;
     insert!(tx.run, "INSERT OR REPLACE INTO kiosk_guests" {
         kiosk_id, member_id, seen_at: tx.now(), token_hash: guest_mark(tx, kiosk_id, member_id, token_hash),
@@ -164,7 +165,7 @@ pub(crate) fn find_guest(
 }
 
 /// Whether the member is signed in at the kiosk and was seen there after `since`.
-pub(crate) fn is_guest(tx: &Read, kiosk_id: i64, member_id: i64, since: i64) -> Result<bool> {
+pub(crate) fn is_guest(tx: &Read, kiosk_id: i64, member_id: MemberId, since: i64) -> Result<bool> {
     let sql =
         sql!("SELECT EXISTS (SELECT 1 FROM kiosk_guests WHERE kiosk_id = ?1 AND member_id = ?2 AND seen_at > ?3)");
     tx.get(sql, (kiosk_id, member_id, since))
@@ -179,19 +180,19 @@ pub(crate) fn end_guest(tx: &Write, kiosk_id: i64) -> Result<usize> {
 }
 
 /// Signs the member out at every kiosk, and deletes the member's code.
-pub(crate) fn end_of_member(tx: &Write, member_id: i64) -> Result<()> {
+pub(crate) fn end_of_member(tx: &Write, member_id: MemberId) -> Result<()> {
     tx.run(sql!("DELETE FROM kiosk_guests WHERE member_id = ?1"), [member_id])?;
     tx.run(sql!("DELETE FROM kiosk_codes WHERE member_id = ?1"), [member_id])?;
     Ok(())
 }
 
 /// Sets the member's sign-in code.
-pub(crate) fn set_code(tx: &Write, member_id: i64, code_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
+pub(crate) fn set_code(tx: &Write, member_id: MemberId, code_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO kiosk_codes" { member_id, code_hash: &code_hash[..], ends_at })
 }
 
 /// Uses up a sign-in code, if it is valid; returns the member.
-pub(crate) fn take_code(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<i64>> {
+pub(crate) fn take_code(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<MemberId>> {
     let sql = sql!("DELETE FROM kiosk_codes WHERE code_hash = ?1 AND ?2 < ends_at RETURNING member_id");
     tx.find(sql, (&code_hash[..], tx.now()))
 }

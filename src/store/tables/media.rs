@@ -1,5 +1,6 @@
 //! Profile pictures.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Rows, Table, deleted};
 use crate::store::{Read, Write};
@@ -11,18 +12,18 @@ pub(crate) const PERSONAL: &[Table] =
         .joins(&[stays("member_id", ITS_OWN)])];
 
 /// Sets the picture, in place of the earlier one.
-pub(crate) fn set(tx: &Write, member_id: i64, jpeg: &[u8]) -> Result<usize> {
+pub(crate) fn set(tx: &Write, member_id: MemberId, jpeg: &[u8]) -> Result<usize> {
     insert!(tx.run, "INSERT INTO media" { member_id, jpeg, updated_at: tx.now() } "ON CONFLICT (member_id) DO UPDATE SET jpeg = excluded.jpeg, updated_at = excluded.updated_at")
 }
 
-pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Vec<u8>>> {
+pub(crate) fn find(tx: &Read, member_id: MemberId) -> Result<Option<Vec<u8>>> {
     tx.find(sql!("SELECT jpeg FROM media WHERE member_id = ?1"), [member_id])
 }
 
-pub(crate) fn exists(tx: &Read, member_id: i64) -> Result<bool> {
+pub(crate) fn exists(tx: &Read, member_id: MemberId) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM media WHERE member_id = ?1)"), [member_id])
 }
 
-pub(crate) fn delete(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn delete(tx: &Write, member_id: MemberId) -> Result<usize> {
     tx.run(sql!("DELETE FROM media WHERE member_id = ?1"), [member_id])
 }

@@ -4,6 +4,7 @@ use super::accounts::PASSWORD;
 use super::bans;
 use crate::domain::booking::Standing;
 use crate::domain::certificate::name_on_paper;
+use crate::domain::ids::MemberId;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -48,7 +49,7 @@ row! {
     /// The columns of a member that a profile shows; flight times come from the logbook.
     #[derive(Debug)]
     pub(crate) struct Profile in "m." {
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub username: String,
         pub screen_name: String,
         pub real_name: String,
@@ -135,7 +136,7 @@ impl Secrets {
 }
 
 /// Adds a member; returns the number. Refuses a username that is taken.
-pub fn insert(tx: &Write, new: &NewMember) -> std::result::Result<i64, Failure> {
+pub fn insert(tx: &Write, new: &NewMember) -> std::result::Result<MemberId, Failure> {
     let role = if new.role.is_empty() { Role::Member.name() } else { new.role };
     let inserted = insert!(tx.insert, "INSERT INTO members" {
         username: new.username, screen_name: new.screen_name, real_name: new.real_name, email: new.email,
@@ -143,7 +144,7 @@ pub fn insert(tx: &Write, new: &NewMember) -> std::result::Result<i64, Failure> 
         tunnel_id: new.tunnel_id, role,
         terms_accepted_at: new.accepted_terms.then_some(tx.now()), join_date: tx.now(), updated_at: tx.now(),
     });
-    let member_id = inserted.map_err(username_conflict)?;
+    let member_id = inserted.map(MemberId).map_err(username_conflict)?;
     if let Some(phc) = new.password_hash {
         set_password(tx, member_id, phc)?;
     }
@@ -159,7 +160,7 @@ fn email_conflict(error: rusqlite::Error) -> Failure {
 }
 
 /// The smallest member number.
-pub(crate) fn find_first(tx: &Read) -> Result<Option<i64>> {
+pub(crate) fn find_first(tx: &Read) -> Result<Option<MemberId>> {
     tx.get(sql!("SELECT min(member_id) FROM members"), [])
 }
 
@@ -171,7 +172,7 @@ pub(crate) fn username_is_free(tx: &Read, username: &str) -> Result<bool> {
 const PROFILE: &str =
     joined!("SELECT ", Profile::COLUMNS, " FROM members m LEFT JOIN tunnels t ON t.tunnel_id = m.tunnel_id");
 
-pub(crate) fn find(tx: &Read, member_id: i64) -> Result<Option<Profile>> {
+pub(crate) fn find(tx: &Read, member_id: MemberId) -> Result<Option<Profile>> {
     tx.find(sql!(PROFILE, " WHERE m.member_id = ?1"), [member_id])
 }
 
@@ -193,7 +194,7 @@ pub(crate) fn list_with_role(tx: &Read) -> Result<Vec<Profile>> {
     tx.list(sql!(PROFILE, " WHERE m.role <> 'member' ORDER BY m.member_id"), [])
 }
 
-pub(crate) fn exists(tx: &Read, member_id: i64) -> Result<bool> {
+pub(crate) fn exists(tx: &Read, member_id: MemberId) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM members WHERE member_id = :id)"), named_params! {":id": member_id})
 }
 
@@ -203,7 +204,7 @@ pub(crate) fn last_id(tx: &Read) -> Result<i64> {
 }
 
 /// The member who confirmed this address.
-pub(crate) fn find_by_confirmed_email(tx: &Read, email: &str) -> Result<Option<i64>> {
+pub(crate) fn find_by_confirmed_email(tx: &Read, email: &str) -> Result<Option<MemberId>> {
     let sql = sql!("SELECT member_id FROM members WHERE email = :email AND email_confirmed_at IS NOT NULL");
     tx.find(sql, named_params! {":email": email})
 }
@@ -211,7 +212,7 @@ pub(crate) fn find_by_confirmed_email(tx: &Read, email: &str) -> Result<Option<i
 /// Changes the columns of the profile that the member may change. Refuses a username that is taken.
 pub(crate) fn update_profile(
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     username: &str,
     screen_name: &str,
     real_name: &str,
@@ -224,25 +225,25 @@ pub(crate) fn update_profile(
 }
 
 /// Sets the password hash, a PHC string, bound to the member's row.
-pub fn set_password(tx: &Write, member_id: i64, password_hash: &str) -> Result<usize> {
+pub fn set_password(tx: &Write, member_id: MemberId, password_hash: &str) -> Result<usize> {
     let sql = sql!("UPDATE members SET password_hash = :hash, updated_at = :now WHERE member_id = :id");
     let bound = tx.bound(PASSWORD, &[member_id.into()], password_hash);
     tx.run(sql, named_params! {":hash": bound, ":now": tx.now(), ":id": member_id})
 }
 
 /// Sets the username. Refuses one that is taken.
-pub(crate) fn set_username(tx: &Write, member_id: i64, username: &str) -> std::result::Result<usize, Failure> {
+pub(crate) fn set_username(tx: &Write, member_id: MemberId, username: &str) -> std::result::Result<usize, Failure> {
     let changed = update!(tx, "UPDATE members" { username, updated_at: tx.now() } "WHERE member_id = ?", member_id);
     changed.map_err(username_conflict)
 }
 
-pub(crate) fn set_role(tx: &Write, member_id: i64, role: Role) -> Result<usize> {
+pub(crate) fn set_role(tx: &Write, member_id: MemberId, role: Role) -> Result<usize> {
     let sql = sql!("UPDATE members SET role = :role, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":role": role.name(), ":now": tx.now(), ":id": member_id})
 }
 
 /// Marks the address as confirmed. Refuses one that another member has confirmed.
-pub fn confirm_email(tx: &Write, member_id: i64) -> std::result::Result<usize, Failure> {
+pub fn confirm_email(tx: &Write, member_id: MemberId) -> std::result::Result<usize, Failure> {
     let sql = sql!(
         "UPDATE members SET email_confirmed_at = coalesce(email_confirmed_at, :now), updated_at = :now WHERE member_id = :id"
     );
@@ -253,11 +254,11 @@ pub fn confirm_email(tx: &Write, member_id: i64) -> std::result::Result<usize, F
 }
 
 /// The desk's internal note about a member; empty where there is none.
-pub(crate) fn find_staff_note(tx: &Read, member_id: i64) -> Result<String> {
+pub(crate) fn find_staff_note(tx: &Read, member_id: MemberId) -> Result<String> {
     tx.get(sql!("SELECT staff_note FROM members WHERE member_id = ?1"), [member_id])
 }
 
-pub(crate) fn set_staff_note(tx: &Write, member_id: i64, text: &str) -> Result<usize> {
+pub(crate) fn set_staff_note(tx: &Write, member_id: MemberId, text: &str) -> Result<usize> {
     let sql = sql!("UPDATE members SET staff_note = ?2, updated_at = ?3 WHERE member_id = ?1");
     tx.run(sql, (member_id, text, tx.now()))
 }
@@ -265,7 +266,7 @@ pub(crate) fn set_staff_note(tx: &Write, member_id: i64, text: &str) -> Result<u
 /// Changes the columns of a profile that the desk may change, except for the address and the number.
 pub(crate) fn update_person(
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     real_name: &str,
     screen_name: &str,
     dob: Option<i64>,
@@ -274,32 +275,32 @@ pub(crate) fn update_person(
 }
 
 /// Sets the day of birth (midnight in UTC) where it is unknown.
-pub(crate) fn set_dob(tx: &Write, member_id: i64, dob: i64) -> Result<usize> {
+pub(crate) fn set_dob(tx: &Write, member_id: MemberId, dob: i64) -> Result<usize> {
     let sql = sql!("UPDATE members SET dob = ?2, updated_at = ?3 WHERE member_id = ?1 AND dob IS NULL");
     tx.run(sql, (member_id, dob, tx.now()))
 }
 
 /// Sets an unconfirmed telephone number, in E.164 or empty.
-pub(crate) fn set_claimed_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
+pub(crate) fn set_claimed_phone(tx: &Write, member_id: MemberId, phone: &str) -> Result<usize> {
     let sql = sql!("UPDATE members SET phone = ?2, phone_confirmed_at = NULL, updated_at = ?3 WHERE member_id = ?1");
     tx.run(sql, (member_id, phone, tx.now()))
 }
 
 /// Sets an unconfirmed e-mail address, or none, where the present one is unconfirmed too.
-pub(crate) fn set_claimed_email(tx: &Write, member_id: i64, email: &str) -> Result<usize> {
+pub(crate) fn set_claimed_email(tx: &Write, member_id: MemberId, email: &str) -> Result<usize> {
     let sql =
         sql!("UPDATE members SET email = ?2, updated_at = ?3 WHERE member_id = ?1 AND email_confirmed_at IS NULL");
     tx.run(sql, (member_id, email, tx.now()))
 }
 
 /// Sets until when the membership is paid, in Unix seconds; `None`: as if never paid.
-pub fn set_paid_until(tx: &Write, member_id: i64, paid_until: Option<i64>) -> Result<usize> {
+pub fn set_paid_until(tx: &Write, member_id: MemberId, paid_until: Option<i64>) -> Result<usize> {
     let sql = sql!("UPDATE members SET paid_until = :paid_until, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":paid_until": paid_until, ":now": tx.now(), ":id": member_id})
 }
 
 /// Until when a member's membership is paid; `None` where there is no such member.
-pub(crate) fn find_paid_until(tx: &Read, member_id: i64) -> Result<Option<Option<i64>>> {
+pub(crate) fn find_paid_until(tx: &Read, member_id: MemberId) -> Result<Option<Option<i64>>> {
     tx.find(sql!("SELECT paid_until FROM members WHERE member_id = ?1"), [member_id])
 }
 
@@ -313,7 +314,7 @@ columns! {
 }
 
 /// The facts that decide whether a member may book.
-pub(crate) fn find_standing(tx: &Read, member_id: i64) -> Result<Option<Standing>> {
+pub(crate) fn find_standing(tx: &Read, member_id: MemberId) -> Result<Option<Standing>> {
     let sql = sql!("SELECT ", Standing::COLUMNS, " FROM members WHERE member_id = :id");
     tx.find(sql, named_params! {":id": member_id})
 }
@@ -329,17 +330,17 @@ row! {
     }
 }
 
-pub(crate) fn find_holder(tx: &Read, member_id: i64) -> Result<Holder> {
+pub(crate) fn find_holder(tx: &Read, member_id: MemberId) -> Result<Holder> {
     let sql = sql!("SELECT ", Holder::COLUMNS, " FROM members WHERE member_id = ?1");
     tx.get(sql, [member_id])
 }
 
-pub(crate) fn find_secrets(tx: &Read, member_id: i64) -> Result<Option<Secrets>> {
+pub(crate) fn find_secrets(tx: &Read, member_id: MemberId) -> Result<Option<Secrets>> {
     tx.find(sql!("SELECT ", Secrets::COLUMNS, " FROM members WHERE member_id = ?1"), [member_id])
 }
 
 /// Sets e-mail address and telephone number, each with whether it is confirmed.
-pub(crate) fn set_reach(tx: &Write, member_id: i64, email: (&str, bool), phone: (&str, bool)) -> Result<usize> {
+pub(crate) fn set_reach(tx: &Write, member_id: MemberId, email: (&str, bool), phone: (&str, bool)) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET email = :email, email_confirmed_at = iif(:email_confirmed, :now, NULL), phone = :phone,
                                   phone_confirmed_at = iif(:phone_confirmed, :now, NULL), updated_at = :now
@@ -353,13 +354,13 @@ pub(crate) fn set_reach(tx: &Write, member_id: i64, email: (&str, bool), phone: 
 }
 
 /// Removes the password: no sign-in by password until a new one is set.
-pub(crate) fn clear_password(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn clear_password(tx: &Write, member_id: MemberId) -> Result<usize> {
     let sql = sql!("UPDATE members SET password_hash = NULL, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":now": tx.now(), ":id": member_id})
 }
 
 /// Sets a confirmed address. Refuses one that another member has confirmed.
-pub(crate) fn set_email(tx: &Write, member_id: i64, email: &str) -> std::result::Result<usize, Failure> {
+pub(crate) fn set_email(tx: &Write, member_id: MemberId, email: &str) -> std::result::Result<usize, Failure> {
     let sql =
         sql!("UPDATE members SET email = :email, email_confirmed_at = :now, updated_at = :now WHERE member_id = :id");
     let changed = tx.run(sql, named_params! {":email": email, ":now": tx.now(), ":id": member_id});
@@ -369,7 +370,7 @@ pub(crate) fn set_email(tx: &Write, member_id: i64, email: &str) -> std::result:
 }
 
 /// Sets a confirmed telephone number, in E.164.
-pub(crate) fn set_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize> {
+pub(crate) fn set_phone(tx: &Write, member_id: MemberId, phone: &str) -> Result<usize> {
     let sql =
         sql!("UPDATE members SET phone = :phone, phone_confirmed_at = :now, updated_at = :now WHERE member_id = :id");
     let changed = tx.run(sql, named_params! {":phone": phone, ":now": tx.now(), ":id": member_id})?;
@@ -378,19 +379,19 @@ pub(crate) fn set_phone(tx: &Write, member_id: i64, phone: &str) -> Result<usize
 }
 
 /// The name that a clerk is shown by; empty where there is no such member.
-pub(crate) fn find_clerk_name(tx: &Read, member_id: Option<i64>) -> Result<String> {
+pub(crate) fn find_clerk_name(tx: &Read, member_id: Option<MemberId>) -> Result<String> {
     let sql = sql!("SELECT coalesce(nullif(screen_name, ''), username) FROM members WHERE member_id = ?1");
     Ok(tx.find(sql, [member_id])?.unwrap_or_default())
 }
 
 /// The tag of the language in which a member signed in last, or chose at the desk; none where there is no such member.
-pub(crate) fn find_language(tx: &Read, member_id: i64) -> Result<Option<String>> {
+pub(crate) fn find_language(tx: &Read, member_id: MemberId) -> Result<Option<String>> {
     tx.find(sql!("SELECT language FROM members WHERE member_id = ?1"), [member_id])
 }
 
 /// The confirmed address for mails that the member did not request, and the tag of the member's language (empty:
 /// unknown).
-pub(crate) fn find_correspondence(tx: &Read, member_id: i64) -> Result<Option<(String, String)>> {
+pub(crate) fn find_correspondence(tx: &Read, member_id: MemberId) -> Result<Option<(String, String)>> {
     let sql = sql!("SELECT email, language FROM members WHERE member_id = ?1 AND email_confirmed_at IS NOT NULL");
     tx.find(sql, [member_id])
 }

@@ -1,5 +1,6 @@
 //! Notices to members.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
@@ -36,7 +37,7 @@ row! {
 
 /// Adds a notice; returns its number. `subject` is the key of a text, `detail` the JSON of the text's parameters: see
 /// [`crate::app::notice`]. An erased member gets none, and the number is 0.
-pub fn insert(tx: &Write, member_id: i64, subject: &str, detail: &str) -> Result<i64> {
+pub fn insert(tx: &Write, member_id: MemberId, subject: &str, detail: &str) -> Result<i64> {
     if tx.get(sql!("SELECT EXISTS (SELECT 1 FROM erasures WHERE member_id = ?1)"), [member_id])? {
         return Ok(0);
     }
@@ -52,7 +53,7 @@ pub fn insert(tx: &Write, member_id: i64, subject: &str, detail: &str) -> Result
 }
 
 /// A member's notices, newest first.
-pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Notice>> {
+pub(crate) fn list(tx: &Read, member_id: MemberId, limit: i64, offset: i64) -> Result<Vec<Notice>> {
     let sql = sql!(
         "SELECT ",
         Notice::COLUMNS,
@@ -62,7 +63,7 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result
 }
 
 /// How many notices a member has, and how many of them are unread.
-pub(crate) fn counts(tx: &Read, member_id: i64) -> Result<(i64, i64)> {
+pub(crate) fn counts(tx: &Read, member_id: MemberId) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT (SELECT count(*) FROM notices WHERE member_id = ?1),
                       (SELECT count(*) FROM notices WHERE member_id = ?1 AND read_at IS NULL)"
@@ -71,7 +72,7 @@ pub(crate) fn counts(tx: &Read, member_id: i64) -> Result<(i64, i64)> {
 }
 
 /// Marks the unread notices of the member up to a number as read.
-pub(crate) fn set_read_up_to(tx: &Write, member_id: i64, last: i64) -> Result<usize> {
+pub(crate) fn set_read_up_to(tx: &Write, member_id: MemberId, last: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE notices SET read_at = :now WHERE member_id = :member_id AND read_at IS NULL AND notification_id <= :last"
     );
@@ -79,7 +80,7 @@ pub(crate) fn set_read_up_to(tx: &Write, member_id: i64, last: i64) -> Result<us
 }
 
 /// Marks a notice of the member as read; a second time changes nothing. Returns whether there is such a notice.
-pub(crate) fn set_read(tx: &Write, member_id: i64, notification_id: i64) -> Result<bool> {
+pub(crate) fn set_read(tx: &Write, member_id: MemberId, notification_id: i64) -> Result<bool> {
     let sql = sql!(
         "UPDATE notices SET read_at = coalesce(read_at, :now) WHERE notification_id = :id AND member_id = :member_id"
     );

@@ -1,6 +1,7 @@
 //! The outbox: messages that wait for their server, and those that were sent. Their parameters are sealed, because a
 //! passcode is a secret.
 
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::keys::{Keys, Place, columns};
 use crate::store::joining::{OPENS, stays};
@@ -86,7 +87,7 @@ row! {
         /// Deliveries that failed and may succeed later.
         pub soft_bounces: i64,
         /// The member that the message is for, if any.
-        pub member_id: Option<i64>,
+        pub member_id: Option<MemberId>,
     }
 }
 
@@ -113,7 +114,7 @@ pub struct NewMessage<'a> {
     /// The channel by which the message is sent.
     pub channel: Channel,
     /// The member that the message is for, if any.
-    pub member_id: Option<i64>,
+    pub member_id: Option<MemberId>,
     /// The recipient: an e-mail address, or a telephone number in E.164.
     pub recipient: &'a str,
     /// The language of the message; ISO 639-1.
@@ -144,7 +145,7 @@ pub fn find(tx: &Read, message_id: i64) -> Result<Option<Message>> {
 }
 
 /// The member's latest message of a template.
-pub(crate) fn find_last_of(tx: &Read, member_id: i64, template: &str) -> Result<Option<Message>> {
+pub(crate) fn find_last_of(tx: &Read, member_id: MemberId, template: &str) -> Result<Option<Message>> {
     let sql = sql!(MESSAGE, " WHERE member_id = ?1 AND template = ?2 ORDER BY message_id DESC LIMIT 1");
     tx.find(sql, (member_id, template))
 }
@@ -311,7 +312,7 @@ pub(crate) fn end_waiting(tx: &Write, old: i64) -> Result<usize> {
 }
 
 /// A member's messages, newest first.
-pub(crate) fn list_of_member(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<Message>> {
+pub(crate) fn list_of_member(tx: &Read, member_id: MemberId, limit: i64) -> Result<Vec<Message>> {
     let sql = sql!(MESSAGE, " WHERE member_id = ?1 ORDER BY message_id DESC LIMIT ?2");
     tx.list(sql, (member_id, limit))
 }

@@ -1,6 +1,7 @@
 //! The user records of partners. Every statement names the partner, so that no partner sees another's records.
 
 use super::joins;
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::store::personal::{Rows, Table, emptied};
 use crate::store::{Read, Write, is_taken};
@@ -25,7 +26,7 @@ row! {
         pub id: i64 = "u.user_id",
         pub email: String,
         /// The member who confirmed this address, or into whose account that one was joined.
-        pub member_id: Option<i64> = "m.member_id",
+        pub member_id: Option<MemberId> = "m.member_id",
         pub created_at: i64,
         pub updated_at: i64,
     }

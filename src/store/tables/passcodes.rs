@@ -1,5 +1,6 @@
 //! Passcodes that were sent: one valid for each member and purpose, hashed, with few tries.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
@@ -30,7 +31,7 @@ row! {
 /// Adds a passcode, in place of the earlier one of the same purpose.
 pub(crate) fn insert(
     tx: &Write,
-    member_id: i64,
+    member_id: MemberId,
     purpose: &str,
     code_hash: &[u8; 32],
     target: &str,
@@ -41,20 +42,20 @@ pub(crate) fn insert(
     })
 }
 
-pub(crate) fn find(tx: &Read, member_id: i64, purpose: &str, now: i64) -> Result<Option<Passcode>> {
+pub(crate) fn find(tx: &Read, member_id: MemberId, purpose: &str, now: i64) -> Result<Option<Passcode>> {
     let sql =
         sql!("SELECT ", Passcode::COLUMNS, " FROM passcodes WHERE member_id = ?1 AND purpose = ?2 AND ?3 < ends_at");
     tx.find(sql, (member_id, purpose, now))
 }
 
-pub(crate) fn count_try(tx: &Write, member_id: i64, purpose: &str) -> Result<usize> {
+pub(crate) fn count_try(tx: &Write, member_id: MemberId, purpose: &str) -> Result<usize> {
     tx.run(sql!("UPDATE passcodes SET tries = tries + 1 WHERE member_id = ?1 AND purpose = ?2"), (member_id, purpose))
 }
 
-pub(crate) fn delete(tx: &Write, member_id: i64, purpose: &str) -> Result<usize> {
+pub(crate) fn delete(tx: &Write, member_id: MemberId, purpose: &str) -> Result<usize> {
     tx.run(sql!("DELETE FROM passcodes WHERE member_id = ?1 AND purpose = ?2"), (member_id, purpose))
 }
 
-pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn delete_of_member(tx: &Write, member_id: MemberId) -> Result<usize> {
     tx.run(sql!("DELETE FROM passcodes WHERE member_id = ?1"), [member_id])
 }

@@ -1,5 +1,6 @@
 //! Passkeys, and the challenges that wait for a browser's response.
 
+use crate::domain::ids::MemberId;
 use crate::keys::TokenHash;
 use crate::keys::columns;
 use crate::store::joining::{OPENS, stays};
@@ -61,7 +62,7 @@ row! {
 #[derive(Debug)]
 pub struct NewPasskey<'a> {
     /// The owner.
-    pub member_id: i64,
+    pub member_id: MemberId,
     /// The host name for which the passkey was made.
     pub rp_id: &'a str,
     /// The identifier that the authenticator gave.
@@ -76,7 +77,7 @@ pub struct NewPasskey<'a> {
 
 /// The member number of a challenge that is nobody's: the username is unknown, its member has no passkey, or any passkey may
 /// answer.
-pub(crate) const NOBODY: i64 = 0;
+pub(crate) const NOBODY: MemberId = MemberId(0);
 
 named! {
     /// The purpose of a challenge.
@@ -92,7 +93,7 @@ row! {
     pub(crate) struct Challenge {
         pub kind: Kind,
         /// [`NOBODY`] where the username is unknown, its member has no passkey for the host, or any passkey may answer.
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub session_hash: Option<TokenHash>,
         pub sealed: Vec<u8>,
     } saved
@@ -102,7 +103,7 @@ row! {
 const PUBLIC_KEY: &str = "passkeys.public_key";
 
 /// A member's passkeys, newest first.
-pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Passkey>> {
+pub(crate) fn list(tx: &Read, member_id: MemberId, limit: i64, offset: i64) -> Result<Vec<Passkey>> {
     let sql = sql!(
         "SELECT ",
         Passkey::COLUMNS,
@@ -112,12 +113,12 @@ pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result
     tx.list(sql, (member_id, limit, offset))
 }
 
-pub(crate) fn count(tx: &Read, member_id: i64) -> Result<i64> {
+pub(crate) fn count(tx: &Read, member_id: MemberId) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM passkeys WHERE member_id = ?1"), [member_id])
 }
 
 /// The public keys of a member for this host name.
-pub(crate) fn list_public_keys(tx: &Read, member_id: i64, rp_id: &str) -> Result<Vec<String>> {
+pub(crate) fn list_public_keys(tx: &Read, member_id: MemberId, rp_id: &str) -> Result<Vec<String>> {
     let sql = sql!("SELECT public_key FROM passkeys WHERE member_id = ?1 AND rp_id = ?2 ORDER BY passkey_id");
     let stored: Vec<String> = tx.list(sql, (member_id, rp_id))?;
     Ok(stored.iter().filter_map(|stored| tx.unbound(PUBLIC_KEY, &[member_id.into()], stored)).collect())
@@ -125,12 +126,12 @@ pub(crate) fn list_public_keys(tx: &Read, member_id: i64, rp_id: &str) -> Result
 
 /// The public key of any member, so that an unknown username costs the same time as a known one.
 pub(crate) fn find_any_public_key(tx: &Read) -> Result<Option<String>> {
-    let found: Option<(i64, String)> =
+    let found: Option<(MemberId, String)> =
         tx.find(sql!("SELECT member_id, public_key FROM passkeys ORDER BY passkey_id LIMIT 1"), [])?;
     Ok(found.and_then(|(member_id, stored)| tx.unbound(PUBLIC_KEY, &[member_id.into()], &stored)))
 }
 
-pub(crate) fn find(tx: &Read, member_id: i64, credential_id: &[u8]) -> Result<Option<StoredPasskey>> {
+pub(crate) fn find(tx: &Read, member_id: MemberId, credential_id: &[u8]) -> Result<Option<StoredPasskey>> {
     let sql = sql!("SELECT ", StoredPasskey::COLUMNS, " FROM passkeys WHERE credential_id = ?1 AND member_id = ?2");
     let found: Option<StoredPasskey> = tx.find(sql, (credential_id, member_id))?;
     Ok(found.and_then(|found| {
@@ -140,9 +141,9 @@ pub(crate) fn find(tx: &Read, member_id: i64, credential_id: &[u8]) -> Result<Op
 }
 
 /// The owner and the public key of the passkey with this id for this host name.
-pub(crate) fn find_public_key(tx: &Read, rp_id: &str, credential_id: &[u8]) -> Result<Option<(i64, String)>> {
+pub(crate) fn find_public_key(tx: &Read, rp_id: &str, credential_id: &[u8]) -> Result<Option<(MemberId, String)>> {
     let sql = sql!("SELECT member_id, public_key FROM passkeys WHERE credential_id = ?1 AND rp_id = ?2");
-    let found: Option<(i64, String)> = tx.find(sql, (credential_id, rp_id))?;
+    let found: Option<(MemberId, String)> = tx.find(sql, (credential_id, rp_id))?;
     Ok(found.and_then(|(member_id, stored)| Some((member_id, tx.unbound(PUBLIC_KEY, &[member_id.into()], &stored)?))))
 }
 
@@ -156,7 +157,13 @@ pub fn insert(tx: &Write, new: &NewPasskey) -> Result<i64> {
 }
 
 /// Records a sign-in by the passkey.
-pub(crate) fn set_used(tx: &Write, member_id: i64, passkey_id: i64, counter: i64, public_key: &str) -> Result<usize> {
+pub(crate) fn set_used(
+    tx: &Write,
+    member_id: MemberId,
+    passkey_id: i64,
+    counter: i64,
+    public_key: &str,
+) -> Result<usize> {
     let public_key = tx.bound(PUBLIC_KEY, &[member_id.into()], public_key);
     let sql =
         sql!("UPDATE passkeys SET counter = :counter, public_key = :public_key, used_at = :now WHERE passkey_id = :id");
@@ -164,18 +171,18 @@ pub(crate) fn set_used(tx: &Write, member_id: i64, passkey_id: i64, counter: i64
 }
 
 /// Deletes a passkey of the member; returns its name.
-pub(crate) fn delete(tx: &Write, member_id: i64, passkey_id: i64) -> Result<Option<String>> {
+pub(crate) fn delete(tx: &Write, member_id: MemberId, passkey_id: i64) -> Result<Option<String>> {
     let sql = sql!("DELETE FROM passkeys WHERE passkey_id = ?1 AND member_id = ?2 RETURNING name");
     tx.find(sql, (passkey_id, member_id))
 }
 
 /// Removes the passkeys that the member made at this moment or later.
-pub(crate) fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<usize> {
+pub(crate) fn delete_since(tx: &Write, member_id: MemberId, made_at: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM passkeys WHERE member_id = ?1 AND created_at >= ?2"), (member_id, made_at))
 }
 
 /// Removes every passkey of the member but these, by their numbers.
-pub(crate) fn delete_others(tx: &Write, member_id: i64, kept: &[i64]) -> Result<usize> {
+pub(crate) fn delete_others(tx: &Write, member_id: MemberId, kept: &[i64]) -> Result<usize> {
     let ids: Vec<i64> = tx.list(sql!("SELECT passkey_id FROM passkeys WHERE member_id = ?1"), [member_id])?;
     let mut removed = 0;
     for id in ids.into_iter().filter(|id| !kept.contains(id)) {
@@ -203,6 +210,6 @@ pub(crate) fn take_challenge(tx: &Write, hash: &ChallengeHash) -> Result<bool> {
 }
 
 /// Deletes the member's pending challenges.
-pub(crate) fn forget_challenges(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn forget_challenges(tx: &Write, member_id: MemberId) -> Result<usize> {
     tx.run(sql!("DELETE FROM passkey_challenges WHERE member_id = ?1"), [member_id])
 }

@@ -1,5 +1,6 @@
 //! Payments as the processor reports them, and the members to whom they belong.
 
+use crate::domain::ids::MemberId;
 use crate::domain::payment::{Decision, Issue, Price, ProcessorReport, Status, Weighted};
 use crate::store::joining::moves;
 use crate::store::personal::{Expiry, OUR_WORD, Rows, Table, not_personal};
@@ -52,14 +53,14 @@ pub(crate) struct Account {
     pub intent_id: String,
     pub report: ProcessorReport,
     /// The member who claimed the payment by an app.
-    pub claimed_by: Option<i64>,
+    pub claimed_by: Option<MemberId>,
     /// The member to whom the desk assigned the payment.
-    pub assigned_to: Option<i64>,
+    pub assigned_to: Option<MemberId>,
     /// The member to whom the payment belongs.
-    pub member_id: Option<i64>,
+    pub member_id: Option<MemberId>,
     pub grant: Option<Grant>,
     /// Another member who claimed the payment after the first.
-    pub rival_claim: Option<i64>,
+    pub rival_claim: Option<MemberId>,
     /// The refunded part, in the smallest unit of the payment's currency.
     pub refunded_cents: Option<i64>,
     /// The decision that waits for the desk.
@@ -76,15 +77,15 @@ row! {
         amount_cents: i64,
         currency: String,
         priced_by: String,
-        named_member: Option<i64>,
+        named_member: Option<MemberId>,
         named_by: String,
-        claimed_by: Option<i64>,
-        assigned_to: Option<i64>,
-        member_id: Option<i64>,
-        granted_to: Option<i64>,
+        claimed_by: Option<MemberId>,
+        assigned_to: Option<MemberId>,
+        member_id: Option<MemberId>,
+        granted_to: Option<MemberId>,
         granted_until: Option<i64>,
         paid_before: Option<i64>,
-        rival_claim: Option<i64>,
+        rival_claim: Option<MemberId>,
         refunded_cents: Option<i64>,
         question: String,
         decision: String,
@@ -94,7 +95,7 @@ row! {
 /// The membership time that a payment granted. Moments in Unix seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Grant {
-    pub member_id: i64,
+    pub member_id: MemberId,
     pub until: i64,
     /// Until when the membership was paid before this payment.
     pub paid_before: Option<i64>,
@@ -125,7 +126,7 @@ pub(crate) fn find_number(tx: &Read, intent_id: &str) -> Result<Option<i64>> {
 const LISTED: &str = joined!("SELECT ", Payment::COLUMNS, " FROM payments");
 
 /// A member's payments, newest first.
-pub(crate) fn list(tx: &Read, member_id: i64, limit: i64, offset: i64) -> Result<Vec<Payment>> {
+pub(crate) fn list(tx: &Read, member_id: MemberId, limit: i64, offset: i64) -> Result<Vec<Payment>> {
     let sql = sql!(LISTED, " WHERE member_id = :id ORDER BY payment_id DESC LIMIT :limit OFFSET :offset");
     tx.list(sql, named_params! {":id": member_id, ":limit": limit, ":offset": offset})
 }
@@ -135,7 +136,7 @@ pub(crate) fn find_listed(tx: &Read, payment_id: i64) -> Result<Option<Payment>>
     tx.find(sql!(LISTED, " WHERE payment_id = ?1"), [payment_id])
 }
 
-pub(crate) fn count(tx: &Read, member_id: i64) -> Result<i64> {
+pub(crate) fn count(tx: &Read, member_id: MemberId) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1"), [member_id])
 }
 
@@ -232,13 +233,13 @@ pub(crate) fn save(tx: &Write, account: &Account) -> Result<usize> {
 }
 
 /// The number of a member's claims to payments that the processor has not reported.
-pub(crate) fn count_claims(tx: &Read, member_id: i64) -> Result<i64> {
+pub(crate) fn count_claims(tx: &Read, member_id: MemberId) -> Result<i64> {
     tx.get(sql!("SELECT count(*) FROM payments WHERE member_id = ?1 AND status = 'claimed'"), [member_id])
 }
 
 /// The number of a member's claims to payments that another member had claimed first, and that the desk has not
 /// decided.
-pub(crate) fn count_rival_claims(tx: &Read, member_id: i64) -> Result<i64> {
+pub(crate) fn count_rival_claims(tx: &Read, member_id: MemberId) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM payments WHERE question <> '' AND rival_claim = ?1");
     tx.get(sql, [member_id])
 }

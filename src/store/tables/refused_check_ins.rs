@@ -1,5 +1,6 @@
 //! Check-ins that a kiosk noted while it could not reach the site, and that the site refused afterwards. The desk settles them.
 
+use crate::domain::ids::MemberId;
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -18,7 +19,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct RefusedCheckIn in "r." {
         pub(crate) booking_id: i64,
-        pub(crate) member_id: i64 = "b.member_id",
+        pub(crate) member_id: MemberId = "b.member_id",
         pub(crate) name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
         pub(crate) flight_date: i64 = "b.flight_date",
         /// When the guest tapped it; Unix seconds.
@@ -46,7 +47,7 @@ pub(crate) fn list_open(tx: &Read, limit: i64) -> Result<Vec<RefusedCheckIn>> {
 }
 
 /// Those of one member.
-pub(crate) fn list_open_of_member(tx: &Read, member_id: i64) -> Result<Vec<RefusedCheckIn>> {
+pub(crate) fn list_open_of_member(tx: &Read, member_id: MemberId) -> Result<Vec<RefusedCheckIn>> {
     let sql = sql!("SELECT ", RefusedCheckIn::COLUMNS, OPEN, " AND b.member_id = ?1 ORDER BY r.tapped_at LIMIT 20");
     tx.list(sql, [member_id])
 }

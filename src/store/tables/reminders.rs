@@ -1,5 +1,6 @@
 //! Reminders that were sent, and members who may be due for one.
 
+use crate::domain::ids::MemberId;
 use crate::domain::reminder::Reminder;
 use crate::store::engine::statements::Sql;
 use crate::store::joining::{ITS_OWN, stays};
@@ -30,7 +31,7 @@ pub(crate) struct Cursor {
 /// A batch of the walk: members who may be due, and the next position; `None` at the end.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    pub members: Vec<i64>,
+    pub members: Vec<MemberId>,
     pub next: Option<Cursor>,
 }
 
@@ -46,13 +47,13 @@ pub(crate) enum Activity {
 pub(crate) fn next_batch(tx: &Read, by: Activity, from: Cursor, until: i64, now: i64, rows: i64) -> Result<Batch> {
     let params =
         named_params! {":date": from.entry_date, ":id": from.entry_id, ":until": until, ":now": now, ":rows": rows};
-    let found: Vec<(i64, i64, i64, bool)> = tx.list(sql(by), params)?;
+    let found: Vec<(i64, i64, MemberId, bool)> = tx.list(sql(by), params)?;
     let full = found.len() as i64 == rows;
     let next = found
         .last()
         .filter(|_| full)
         .map(|(entry_date, entry_id, ..)| Cursor { entry_date: *entry_date, entry_id: *entry_id });
-    let mut members: Vec<i64> =
+    let mut members: Vec<MemberId> =
         found.iter().filter(|(.., latest)| *latest).map(|(_, _, member_id, _)| *member_id).collect();
     members.sort_unstable();
     members.dedup();
@@ -83,7 +84,7 @@ fn sql(by: Activity) -> &'static Sql {
     }
 }
 
-pub(crate) fn exists(tx: &Read, member_id: i64, reminder: &Reminder) -> Result<bool> {
+pub(crate) fn exists(tx: &Read, member_id: MemberId, reminder: &Reminder) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM reminders WHERE member_id = ?1 AND programme = ?2 AND kind = ?3 AND renewal = ?4)"
     );
@@ -91,7 +92,7 @@ pub(crate) fn exists(tx: &Read, member_id: i64, reminder: &Reminder) -> Result<b
 }
 
 /// Adds a reminder; returns whether it is new. The notice of a new reminder belongs in the same transaction.
-pub(crate) fn insert(tx: &Write, member_id: i64, reminder: &Reminder) -> Result<bool> {
+pub(crate) fn insert(tx: &Write, member_id: MemberId, reminder: &Reminder) -> Result<bool> {
     Ok(insert!(tx.run, "INSERT INTO reminders" {
         member_id, programme: reminder.programme, kind: reminder.kind.name(), renewal: reminder.renewal,
         created_at: tx.now(),

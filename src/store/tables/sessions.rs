@@ -1,6 +1,7 @@
 //! Sessions, and the booking tokens that `generate-token` returns. Only hashes of tokens are stored.
 
 use super::{account_claims, email_tokens, kiosks, passcodes, passkeys, pins, sign_in_steps, signing_links};
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 pub(crate) use crate::keys::TokenHash;
 use crate::keys::hex;
@@ -33,7 +34,7 @@ row! {
     #[derive(Debug)]
     pub struct Session in "s." {
         /// The member who is signed in.
-        pub member_id: i64,
+        pub member_id: MemberId,
         /// The role of the account now.
         pub role: Role = "m.role",
         /// Whether the account is banned now.
@@ -49,12 +50,12 @@ row! {
 }
 
 /// What binds the token of a session to its member.
-fn session_mark(tx: &Read, token_hash: &TokenHash, member_id: i64) -> Option<Vec<u8>> {
+fn session_mark(tx: &Read, token_hash: &TokenHash, member_id: MemberId) -> Option<Vec<u8>> {
     tx.binding("sessions", &[member_id.into()], token_hash).map(Vec::from)
 }
 
 /// What binds the token of a booking to its member and the booking.
-fn booking_mark(tx: &Read, token_hash: &TokenHash, member_id: i64, booking_id: Option<i64>) -> Option<Vec<u8>> {
+fn booking_mark(tx: &Read, token_hash: &TokenHash, member_id: MemberId, booking_id: Option<i64>) -> Option<Vec<u8>> {
     tx.binding("booking_tokens", &[member_id.into(), booking_id.unwrap_or(0).into()], token_hash).map(Vec::from)
 }
 
@@ -69,7 +70,7 @@ row! {
     /// A booking token in force.
     #[derive(Debug)]
     pub(crate) struct BookingToken in "b." {
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub booking_id: Option<i64>,
         bound: Option<Vec<u8>>,
     }
@@ -96,14 +97,14 @@ impl Listed {
 }
 
 /// The sessions in force, newest first.
-pub(crate) fn list_of_member(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Listed>> {
+pub(crate) fn list_of_member(tx: &Read, member_id: MemberId, now: i64) -> Result<Vec<Listed>> {
     let sql = sql!("SELECT ", Listed::COLUMNS, " FROM sessions
                WHERE member_id = ?1 AND ?2 < ends_at AND ?2 < seen_at + idle_seconds ORDER BY created_at DESC, token_hash");
     tx.list(sql, (member_id, now))
 }
 
 /// Adds a session, and deletes the member's least recently used ones beyond the limit.
-pub fn insert(tx: &Write, token_hash: &TokenHash, member_id: i64, role: Role, user_agent: &str) -> Result<usize> {
+pub fn insert(tx: &Write, token_hash: &TokenHash, member_id: MemberId, role: Role, user_agent: &str) -> Result<usize> {
     let (idle, most) = role.session_lifetime();
     insert!(tx.run, "INSERT INTO sessions" {
         token_hash: &token_hash[..], member_id, user_agent, created_at: tx.now(), seen_at: tx.now(),
@@ -134,7 +135,7 @@ row! {
     /// A session that waits at a shared screen: its token is not valid until its owner resumes it.
     #[derive(Debug)]
     pub(crate) struct Parked in "s." {
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
         pub username: String = "m.username",
         pub role: Role = "m.role",
@@ -206,13 +207,13 @@ pub(crate) fn delete(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
 /// Ends the member's credentials and all that they opened: everything of [`delete_of_member`], the booking PIN, every
 /// passcode that was sent, and a mailed link that would replace the confirmed address. For a change after which no
 /// earlier credential may open the account.
-pub(crate) fn end_credentials(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
+pub(crate) fn end_credentials(tx: &Write, member_id: MemberId, kept: Option<&TokenHash>) -> Result<usize> {
     pins::clear(tx, member_id)?;
     end_all_but_pin(tx, member_id, kept)
 }
 
 /// Like [`end_credentials`], and leaves the booking PIN.
-pub(crate) fn end_all_but_pin(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
+pub(crate) fn end_all_but_pin(tx: &Write, member_id: MemberId, kept: Option<&TokenHash>) -> Result<usize> {
     account_claims::delete_of_member(tx, member_id)?;
     passcodes::delete_of_member(tx, member_id)?;
     email_tokens::end_address_changes(tx, member_id)?;
@@ -222,7 +223,7 @@ pub(crate) fn end_all_but_pin(tx: &Write, member_id: i64, kept: Option<&TokenHas
 /// Ends everything that a member's old credentials opened: every session except `kept`, every booking token, every
 /// passkey challenge, a sign-in that waits for its second step, guest sign-ins and codes at kiosks, and the code for
 /// signing a waiver.
-pub fn delete_of_member(tx: &Write, member_id: i64, kept: Option<&TokenHash>) -> Result<usize> {
+pub fn delete_of_member(tx: &Write, member_id: MemberId, kept: Option<&TokenHash>) -> Result<usize> {
     kiosks::end_of_member(tx, member_id)?;
     signing_links::delete_of_member(tx, member_id)?;
     tx.run(sql!("DELETE FROM booking_tokens WHERE member_id = :id"), named_params! {":id": member_id})?;
@@ -236,7 +237,7 @@ pub fn delete_of_member(tx: &Write, member_id: i64, kept: Option<&TokenHash>) ->
 pub fn insert_booking_token(
     tx: &Write,
     token_hash: &TokenHash,
-    member_id: i64,
+    member_id: MemberId,
     booking_id: Option<i64>,
     ends_at: i64,
 ) -> Result<usize> {

@@ -1,5 +1,6 @@
 //! The note of one shift for the next. A site has one.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{Rows, Seen, Table, searched};
 use crate::store::{Read, Write};
@@ -35,7 +36,7 @@ pub(crate) fn find(tx: &Read) -> Result<Option<ShiftNote>> {
 }
 
 /// Sets the note, in place of the earlier one.
-pub(crate) fn set(tx: &Write, text: &str, member_id: i64) -> Result<usize> {
+pub(crate) fn set(tx: &Write, text: &str, member_id: MemberId) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO shift_note" { only: 1, text, member_id, written_at: tx.now() })
 }
 

@@ -1,5 +1,6 @@
 //! Sign-ins by a social network that wait for the second factor, one a member. Only hashes of their tokens are stored.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, Rows, Table, secret};
 use crate::store::{Read, Write};
@@ -16,13 +17,13 @@ row! {
     /// A step that has not expired.
     #[derive(Debug)]
     pub(crate) struct Step {
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub tries: i64,
     }
 }
 
 /// Adds a step, in place of the member's earlier one.
-pub(crate) fn insert(tx: &Write, member_id: i64, step_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, member_id: MemberId, step_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO sign_in_steps" { member_id, step_hash: &step_hash[..], ends_at })
 }
 
@@ -31,10 +32,10 @@ pub(crate) fn find(tx: &Read, step_hash: &[u8; 32], now: i64) -> Result<Option<S
     tx.find(sql, (&step_hash[..], now))
 }
 
-pub(crate) fn count_try(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn count_try(tx: &Write, member_id: MemberId) -> Result<usize> {
     tx.run(sql!("UPDATE sign_in_steps SET tries = tries + 1 WHERE member_id = ?1"), [member_id])
 }
 
-pub(crate) fn delete(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn delete(tx: &Write, member_id: MemberId) -> Result<usize> {
     tx.run(sql!("DELETE FROM sign_in_steps WHERE member_id = ?1"), [member_id])
 }

@@ -3,6 +3,7 @@
 use super::{entries, tunnels};
 use crate::domain::catalogue::{Catalogue, Level, LevelKey};
 use crate::domain::currency;
+use crate::domain::ids::MemberId;
 use crate::domain::signoff::{self, Authority, Denial};
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{CATALOGUE, NUMBERS, Rows, Table, not_personal};
@@ -36,7 +37,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Appointment in "s." {
         pub tunnel_id: i64,
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub username: String = "m.username",
         pub screen_name: String = "m.screen_name",
         /// The programme by whose level the signer signs.
@@ -44,7 +45,7 @@ row! {
         /// The level that a first signer counts as a holder of; empty for all other signers.
         pub cat_id: String,
         /// The admin who appointed the signer; `None`: the command line was used.
-        pub appointed_by: Option<i64>,
+        pub appointed_by: Option<MemberId>,
         pub appointed_at: i64,
     }
 }
@@ -55,19 +56,19 @@ pub struct NewSigner<'a> {
     /// The tunnel of the list.
     pub tunnel_id: i64,
     /// The signer.
-    pub member_id: i64,
+    pub member_id: MemberId,
     /// The programme by whose level the signer signs.
     pub cat_group: &'a str,
     /// The level that a first signer counts as a holder of; empty for all other signers.
     pub cat_id: &'a str,
     /// The admin who appoints the signer; `None`: the command line is used.
-    pub appointed_by: Option<i64>,
+    pub appointed_by: Option<MemberId>,
 }
 
 /// A member who may sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EligibleSigner {
-    pub member_id: i64,
+    pub member_id: MemberId,
     pub screen_name: String,
     pub real_name: String,
     /// The highest programme held.
@@ -83,7 +84,13 @@ pub fn insert(tx: &Write, new: &NewSigner) -> Result<i64> {
 }
 
 /// Removes a signer from the list; earlier signatures stay valid.
-pub(crate) fn end(tx: &Write, tunnel_id: i64, member_id: i64, cat_group: &str, ended_by: Option<i64>) -> Result<usize> {
+pub(crate) fn end(
+    tx: &Write,
+    tunnel_id: i64,
+    member_id: MemberId,
+    cat_group: &str,
+    ended_by: Option<MemberId>,
+) -> Result<usize> {
     let sql = sql!(
         "UPDATE signers SET ended_at = :now, ended_by = :ended_by
                WHERE tunnel_id = :tunnel_id AND member_id = :member_id AND cat_group = :cat_group AND ended_at IS NULL"
@@ -112,12 +119,12 @@ pub(crate) fn has_any(tx: &Read, tunnel_id: i64) -> Result<bool> {
 }
 
 /// Whether any tunnel lists the member.
-pub(crate) fn is_signer(tx: &Read, member_id: i64) -> Result<bool> {
+pub(crate) fn is_signer(tx: &Read, member_id: MemberId) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM signers WHERE member_id = ?1 AND ended_at IS NULL)"), [member_id])
 }
 
 /// Whether the tunnel lists the member in this programme.
-pub(crate) fn is_listed(tx: &Read, tunnel_id: i64, member_id: i64, cat_group: &str) -> Result<bool> {
+pub(crate) fn is_listed(tx: &Read, tunnel_id: i64, member_id: MemberId, cat_group: &str) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM signers WHERE tunnel_id = ?1 AND member_id = ?2 AND cat_group = ?3 AND ended_at IS NULL)"
     );
@@ -129,8 +136,8 @@ pub(crate) fn is_listed(tx: &Read, tunnel_id: i64, member_id: i64, cat_group: &s
 pub(crate) fn find_authority(
     tx: &Read,
     catalogue: &Catalogue,
-    signer_id: i64,
-    holder_id: i64,
+    signer_id: MemberId,
+    holder_id: MemberId,
     level: &Level,
     tunnel_id: i64,
     now: i64,
@@ -152,12 +159,12 @@ pub(crate) fn list_able(
                WHERE m.member_id IN (SELECT member_id FROM signers WHERE tunnel_id = ?1 AND ended_at IS NULL)
                ORDER BY m.screen_name, m.member_id"
     );
-    let listed: Vec<(i64, String, String)> = tx.list(sql, [tunnel_id])?;
+    let listed: Vec<(MemberId, String, String)> = tx.list(sql, [tunnel_id])?;
     let mut able = Vec::new();
     for (member_id, screen_name, real_name) in listed {
         let rows = read(tx, catalogue, member_id, tunnel_id, now)?;
         // No member has the number 0, so the holder is any member other than the signer.
-        if rows.judge(member_id, 0, level).is_ok() {
+        if rows.judge(member_id, MemberId(0), level).is_ok() {
             able.push(EligibleSigner { member_id, screen_name, real_name, role_name: rows.role_name });
         }
     }
@@ -175,7 +182,7 @@ struct Standing {
 }
 
 impl Standing {
-    fn judge(&self, signer_id: i64, holder_id: i64, level: &Level) -> std::result::Result<Authority, Denial> {
+    fn judge(&self, signer_id: MemberId, holder_id: MemberId, level: &Level) -> std::result::Result<Authority, Denial> {
         let held: Vec<LevelKey> = self.held.iter().map(Holding::key).collect();
         let signer = signoff::Signer {
             member_id: signer_id,
@@ -188,7 +195,7 @@ impl Standing {
     }
 }
 
-fn read(tx: &Read, catalogue: &Catalogue, member_id: i64, tunnel_id: i64, now: i64) -> Result<Standing> {
+fn read(tx: &Read, catalogue: &Catalogue, member_id: MemberId, tunnel_id: i64, now: i64) -> Result<Standing> {
     let sql = sql!(
         "SELECT cat_group, cat_id, appointed_at FROM signers
                WHERE tunnel_id = ?1 AND member_id = ?2 AND ended_at IS NULL AND appointed_at <= ?3"

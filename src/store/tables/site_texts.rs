@@ -1,6 +1,7 @@
 //! The operator's texts that members sign, confirm or consent to: drafts, and published versions. A published version
 //! is never changed.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{OUR_WORD, Table, not_personal, searched};
 use crate::store::{Read, Write};
@@ -134,7 +135,7 @@ pub(crate) fn insert(
     (kind, version, asks_again): (Kind, i64, bool),
     draft: &Draft,
     text_hash: &[u8; 32],
-    by: Option<i64>,
+    by: Option<MemberId>,
 ) -> Result<usize> {
     insert!(tx.run, "INSERT INTO site_texts" {
         kind, version, language: &draft.language, title: &draft.title, body: &draft.body, questions: &draft.questions,

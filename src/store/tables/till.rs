@@ -1,6 +1,7 @@
 //! The till: fees taken and undone at the desk, and the day closings that sum them up. Amounts are in the smallest unit
 //! of a currency, moments in Unix seconds. Rows are added and never changed.
 
+use crate::domain::ids::MemberId;
 use crate::domain::till::{Kind, Sums, is_same_voucher};
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal, searched};
@@ -58,7 +59,7 @@ row! {
         pub(crate) undoes: Option<i64>,
         /// Until when the entry makes the membership paid.
         pub(crate) paid_until: Option<i64>,
-        pub(crate) taken_by: Option<i64>,
+        pub(crate) taken_by: Option<MemberId>,
         pub(crate) taken_at: i64,
         /// The number of the form, by which a form that is sent twice is recognized.
         pub(crate) form_number: Option<i64>,
@@ -79,7 +80,7 @@ row! {
         pub(crate) taken_at: i64,
         pub(crate) undone_by: Option<i64> = "(SELECT u.entry_id FROM till_entries u WHERE u.undoes = e.entry_id)",
         /// The member; `None`: the payment has none.
-        pub(crate) member_id: Option<i64> = "m.member_id",
+        pub(crate) member_id: Option<MemberId> = "m.member_id",
         pub(crate) member: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username, '')",
         pub(crate) clerk: String = "coalesce(nullif(c.screen_name, ''), c.username, '')",
     }
@@ -101,7 +102,7 @@ row! {
         /// The cash that stays in the drawer for the next day.
         pub(crate) left_cents: i64,
         pub(crate) note: String,
-        pub(crate) closed_by: Option<i64>,
+        pub(crate) closed_by: Option<MemberId>,
         pub(crate) closed_at: i64,
         pub(crate) form_number: i64,
     } saved
@@ -149,7 +150,7 @@ pub(crate) fn is_voucher_used(tx: &Read, number: &str) -> Result<bool> {
 }
 
 /// Whether a fee of the member that stands was taken after a moment.
-pub(crate) fn has_paid_since(tx: &Read, member_id: i64, since: i64) -> Result<bool> {
+pub(crate) fn has_paid_since(tx: &Read, member_id: MemberId, since: i64) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM payments p JOIN till_entries e ON e.payment_id = p.payment_id
           WHERE p.member_id = ?1 AND e.taken_at > ?2 AND e.undoes IS NULL

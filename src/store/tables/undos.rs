@@ -1,6 +1,7 @@
 //! Undo offers: the contact data of an account before a change of its credentials, to which the change can be undone.
 //! Only hashes of the tokens are stored.
 
+use crate::domain::ids::MemberId;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
@@ -21,7 +22,7 @@ row! {
     /// An offer to undo a change: the member's address and number before it.
     #[derive(Debug, Clone)]
     pub(crate) struct Undo {
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub email: String,
         pub email_confirmed: bool,
         pub phone: String,
@@ -42,17 +43,17 @@ pub(crate) fn find(tx: &Read, token_hash: &[u8; 32], now: i64) -> Result<Option<
 }
 
 /// The offers in force of a member, the latest first.
-pub(crate) fn list(tx: &Read, member_id: i64, now: i64) -> Result<Vec<Undo>> {
+pub(crate) fn list(tx: &Read, member_id: MemberId, now: i64) -> Result<Vec<Undo>> {
     let sql = sql!("SELECT ", Undo::COLUMNS, " FROM undos WHERE member_id = ?1 AND ?2 < ends_at ORDER BY made_at DESC");
     tx.list(sql, (member_id, now))
 }
 
 /// Deletes the offers of changes made at this moment or later, whose tokens the intruder who made them may have.
-pub(crate) fn delete_since(tx: &Write, member_id: i64, made_at: i64) -> Result<usize> {
+pub(crate) fn delete_since(tx: &Write, member_id: MemberId, made_at: i64) -> Result<usize> {
     tx.run(sql!("DELETE FROM undos WHERE member_id = ?1 AND made_at >= ?2"), (member_id, made_at))
 }
 
 /// Deletes every offer of the member.
-pub(crate) fn delete_of_member(tx: &Write, member_id: i64) -> Result<usize> {
+pub(crate) fn delete_of_member(tx: &Write, member_id: MemberId) -> Result<usize> {
     delete_since(tx, member_id, i64::MIN)
 }

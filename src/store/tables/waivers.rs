@@ -1,6 +1,7 @@
 //! Signed waivers, the staff's decisions on them, and the staff's permissions to fly without one. A signed waiver is
 //! never changed.
 
+use crate::domain::ids::MemberId;
 use crate::domain::waiver::{Relation, Signed, SigningPlace};
 use crate::store::joining::{WHO_DID, moves, stays};
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, kept, not_personal, searched};
@@ -44,7 +45,7 @@ row! {
     /// A waiver that was signed for one flyer. Moments in Unix seconds.
     #[derive(Debug, Clone, PartialEq)]
     pub(crate) struct Signature {
-        pub(crate) member_id: i64,
+        pub(crate) member_id: MemberId,
         pub(crate) version: i64,
         pub(crate) language: String,
         pub(crate) text_hash: [u8; 32],
@@ -56,13 +57,13 @@ row! {
         pub(crate) relation: Relation,
         pub(crate) signer_name: String,
         /// The signer's account, where the signer is not the flyer.
-        pub(crate) signer_id: Option<i64>,
+        pub(crate) signer_id: Option<MemberId>,
         /// The signature as an SVG path; empty: the typed name is the signature.
         pub(crate) strokes: String,
         /// The answers: `y` or `n` for each question.
         pub(crate) answers: String,
         /// The clerk at the desk who saw the signature.
-        pub(crate) witness_id: Option<i64>,
+        pub(crate) witness_id: Option<MemberId>,
         /// Whether the waiver outlives the account.
         pub(crate) kept: bool,
         pub(crate) kept_until: Option<i64>,
@@ -75,7 +76,7 @@ row! {
     pub(crate) struct Decision {
         pub(crate) may_fly: bool,
         pub(crate) word: String,
-        pub(crate) decided_by: Option<i64>,
+        pub(crate) decided_by: Option<MemberId>,
         pub(crate) decided_at: i64,
         /// Whether the waiver was signed in error, for the reason in `word`: `may_fly` says nothing then.
         pub(crate) in_error: bool,
@@ -87,7 +88,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Override {
         pub(crate) reason: String,
-        pub(crate) made_by: Option<i64>,
+        pub(crate) made_by: Option<MemberId>,
     }
 }
 
@@ -106,7 +107,7 @@ pub(crate) fn find(tx: &Read, signature_id: i64) -> Result<Option<Signature>> {
 }
 
 /// A member's waivers, newest first, each with its number.
-pub(crate) fn list(tx: &Read, member_id: i64, limit: i64) -> Result<Vec<(i64, Signature)>> {
+pub(crate) fn list(tx: &Read, member_id: MemberId, limit: i64) -> Result<Vec<(i64, Signature)>> {
     let sql = sql!(
         "SELECT signature_id, ",
         Signature::COLUMNS,
@@ -132,7 +133,7 @@ const COUNTS: &str =
     joined!("NOT EXISTS (SELECT 1 FROM waiver_decisions e WHERE e.signature_id = s.signature_id AND e.in_error = 1)");
 
 /// A member's latest waiver that was not signed in error, which is the one that counts.
-pub(crate) fn find_latest(tx: &Read, member_id: i64) -> Result<Option<Signed>> {
+pub(crate) fn find_latest(tx: &Read, member_id: MemberId) -> Result<Option<Signed>> {
     let sql = sql!(
         "SELECT ",
         Signed::COLUMNS,
@@ -144,7 +145,7 @@ pub(crate) fn find_latest(tx: &Read, member_id: i64) -> Result<Option<Signed>> {
 }
 
 /// The number of waivers signed for a flyer from a moment on.
-pub(crate) fn count_since(tx: &Read, member_id: i64, since: i64) -> Result<i64> {
+pub(crate) fn count_since(tx: &Read, member_id: MemberId, since: i64) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM waiver_signatures WHERE member_id = ?1 AND signed_at >= ?2");
     tx.get(sql, (member_id, since))
 }
@@ -153,7 +154,11 @@ pub(crate) fn count_since(tx: &Read, member_id: i64, since: i64) -> Result<i64> 
 const BOOKED: &str = " WHERE b.tunnel_id = :tunnel_id AND b.flight_date >= :from AND b.flight_date < :to";
 
 /// The waiver that counts of each member who has a booking at the tunnel between the two moments.
-pub(crate) fn list_latest_of_booked(tx: &Read, tunnel_id: i64, (from, to): (i64, i64)) -> Result<Vec<(i64, Signed)>> {
+pub(crate) fn list_latest_of_booked(
+    tx: &Read,
+    tunnel_id: i64,
+    (from, to): (i64, i64),
+) -> Result<Vec<(MemberId, Signed)>> {
     let sql = sql!(
         "SELECT b.member_id, ",
         Signed::COLUMNS,
@@ -171,7 +176,7 @@ pub(crate) fn list_overrides_of_booked(
     tx: &Read,
     tunnel_id: i64,
     (from, to): (i64, i64),
-) -> Result<Vec<(i64, i64, i64)>> {
+) -> Result<Vec<(MemberId, i64, i64)>> {
     let sql = sql!(
         "SELECT b.member_id, o.made_at, o.ends_at FROM bookings b JOIN waiver_overrides o ON o.member_id = b.member_id",
         BOOKED
@@ -183,7 +188,7 @@ row! {
     /// A waiver that waits for a decision of the staff.
     #[derive(Debug)]
     pub(crate) struct Undecided in "s." {
-        pub(crate) member_id: i64,
+        pub(crate) member_id: MemberId,
         pub(crate) signed_at: i64,
         pub(crate) name: String = "s.flyer_name",
     }
@@ -213,13 +218,13 @@ pub(crate) fn insert_decision(
     signature_id: i64,
     may_fly: bool,
     word: &str,
-    by: Option<i64>,
+    by: Option<MemberId>,
 ) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO waiver_decisions" { signature_id, may_fly, word, decided_by: by, decided_at: tx.now() })
 }
 
 /// Marks a waiver as signed in error. `by`: the admin.
-pub(crate) fn insert_error(tx: &Write, signature_id: i64, word: &str, by: Option<i64>) -> Result<i64> {
+pub(crate) fn insert_error(tx: &Write, signature_id: i64, word: &str, by: Option<MemberId>) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO waiver_decisions" {
         signature_id, may_fly: false, word, decided_by: by, decided_at: tx.now(), in_error: true,
     })
@@ -236,12 +241,18 @@ pub(crate) fn list_decisions(tx: &Read, signature_id: i64) -> Result<Vec<Decisio
 }
 
 /// Adds a permission; returns its number. `by`: the clerk.
-pub(crate) fn insert_override(tx: &Write, member_id: i64, reason: &str, by: Option<i64>, ends_at: i64) -> Result<i64> {
+pub(crate) fn insert_override(
+    tx: &Write,
+    member_id: MemberId,
+    reason: &str,
+    by: Option<MemberId>,
+    ends_at: i64,
+) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO waiver_overrides" { member_id, reason, made_by: by, made_at: tx.now(), ends_at })
 }
 
 /// The permission of a member that is valid at a moment.
-pub(crate) fn find_override(tx: &Read, member_id: i64, at: i64) -> Result<Option<Override>> {
+pub(crate) fn find_override(tx: &Read, member_id: MemberId, at: i64) -> Result<Option<Override>> {
     let sql = sql!(
         "SELECT ",
         Override::COLUMNS,

@@ -4,6 +4,7 @@ use super::members::lookup::name_of;
 use crate::app::seen::Seen;
 use crate::app::{self, Change, Outcome, bookings};
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::domain::when;
@@ -71,7 +72,7 @@ pub(super) fn to_day(site: &Site, zone: &TimeZone, booking_id: i64, word: &str) 
 struct Page {
     frame: Frame,
     booking_id: i64,
-    member_id: i64,
+    member_id: MemberId,
     name: String,
     when: String,
     minutes: i64,

@@ -4,6 +4,7 @@ use super::sign_in::safe_target;
 use crate::app;
 use crate::auth::clerk_switch::{self, Colleague, SwitchOutcome};
 use crate::auth::{Clerk, clerk};
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::fields;
@@ -20,7 +21,7 @@ struct Page {
     frame: Frame,
     colleagues: Vec<Colleague>,
     /// Member ID of the chosen colleague.
-    chosen: i64,
+    chosen: MemberId,
     to: String,
     /// Name of the signed-in clerk.
     now: Option<String>,
@@ -30,7 +31,7 @@ struct Page {
 /// `GET /desk/sign-in/change`: lists the colleagues. `to` is the page to return to.
 pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     let to = Form(call.query()).line("to", 200);
-    page(site, call, &to, 0, None)
+    page(site, call, &to, MemberId(0), None)
 }
 
 /// `POST /desk/sign-in/change`: signs a colleague in by PIN.
@@ -39,7 +40,7 @@ pub(crate) fn change(site: &Site, call: &Call) -> Answer {
         (form.optional("member", fields::id), form.optional("pin", fields::line(PIN_CHARS_MAX)), form.line("to", 200))
     })?;
     let (Some(member_id), Some(pin)) = (member, pin) else {
-        return page(site, call, &to, member.unwrap_or(0), Some("change.missing"));
+        return page(site, call, &to, member.unwrap_or_default(), Some("change.missing"));
     };
     let leaving: Option<Clerk> = clerk::find(site, call)?;
     let changed = app::change_by_stranger(site, call, |cx| {
@@ -54,7 +55,7 @@ pub(crate) fn change(site: &Site, call: &Call) -> Answer {
     }
 }
 
-fn page(site: &Site, call: &Call, to: &str, chosen: i64, problem: Option<&'static str>) -> Answer {
+fn page(site: &Site, call: &Call, to: &str, chosen: MemberId, problem: Option<&'static str>) -> Answer {
     let frame = Frame::outside(site, call)?;
     let open = clerk::find(site, call)?;
     let now = match &open {
@@ -67,14 +68,14 @@ fn page(site: &Site, call: &Call, to: &str, chosen: i64, problem: Option<&'stati
     if colleagues.is_empty() && open.is_none() {
         return Ok(reply::see_other("/desk/sign-in"));
     }
-    let chosen = if chosen > 0 { chosen } else { colleagues.first().map_or(0, |one| one.member_id) };
+    let chosen = if chosen.0 > 0 { chosen } else { colleagues.first().map_or(chosen, |one| one.member_id) };
     let status = form_status(problem.is_some());
     let problem = problem.map(|key| frame.say(key));
     Ok(show(status, call.language(), &Page { frame, colleagues, chosen, to: safe_target(to), now, problem }))
 }
 
 impl Page {
-    fn is_chosen(&self, member_id: &i64) -> bool {
+    fn is_chosen(&self, member_id: &MemberId) -> bool {
         self.chosen == *member_id
     }
 

@@ -2,6 +2,7 @@
 
 use crate::app;
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::domain::payment::{Decision, Issue};
 use crate::domain::when;
 use crate::http::Answer;
@@ -53,7 +54,7 @@ struct Row {
     why: String,
     question: &'static str,
     /// ID and name of the members that it may be from.
-    people: Vec<(i64, String)>,
+    people: Vec<(MemberId, String)>,
     /// Whether a year was granted for it, which voiding takes back.
     given: bool,
     /// Value of the member field: as typed, else the member where that is certain.

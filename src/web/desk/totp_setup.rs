@@ -7,6 +7,7 @@ use crate::auth::challenge::{self, Intent};
 use crate::auth::clerk;
 use crate::auth::second_factor::{self, Proof};
 use crate::auth::sign_in::{self, OpenedSession};
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -108,7 +109,7 @@ fn set_up(cx: &Change, call: &Call, token: &str, code: &str) -> Result<SetUp, Fa
     Ok(SetUp::Done(opened, account.username, codes))
 }
 
-fn has_factor(site: &Site, tx: &Read, member_id: i64) -> Result<bool, Failure> {
+fn has_factor(site: &Site, tx: &Read, member_id: MemberId) -> Result<bool, Failure> {
     Ok(second_factors::find(tx, member_id, site.now())?.kind.is_some())
 }
 

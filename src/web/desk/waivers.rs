@@ -2,6 +2,7 @@
 
 use crate::app::waivers;
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -18,7 +19,7 @@ const ROWS_MAX: i64 = 200;
 struct Page {
     frame: Frame,
     /// Member ID, name, and when the waiver was signed.
-    rows: Vec<(i64, String, String)>,
+    rows: Vec<(MemberId, String, String)>,
 }
 
 /// `GET /desk/waivers`: the undecided waivers, the oldest first; 404 on a site that requires no waivers.

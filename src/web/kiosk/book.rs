@@ -4,6 +4,7 @@ use super::{Screen, show};
 use crate::app::bookings::Quarter;
 use crate::app::{self, kiosks, waivers};
 use crate::auth::Guest;
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -19,7 +20,7 @@ use askama::Template;
 struct Page {
     screen: Screen,
     /// IDs, names and whether they are ticked; the guest first.
-    flyers: Vec<(i64, String, bool)>,
+    flyers: Vec<(MemberId, String, bool)>,
     minutes: Vec<i64>,
     number: i64,
     problem: Option<String>,
@@ -31,9 +32,9 @@ pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
 }
 
 /// Flyers who are ticked, and why the form was refused.
-type Refused = (Vec<i64>, String);
+type Refused = (Vec<MemberId>, String);
 
-fn list_flyers(site: &Site, guest: &Guest) -> Result<Vec<(i64, String)>, Failure> {
+fn list_flyers(site: &Site, guest: &Guest) -> Result<Vec<(MemberId, String)>, Failure> {
     let due = site.store.read(|tx| waivers::list_due(site, tx, guest.member_id()))?;
     Ok(due.into_iter().map(|one| (one.member_id, one.name)).collect())
 }
@@ -58,7 +59,7 @@ pub(crate) fn book(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let number = form.required("number", read_form_number);
     let minutes = form.required("minutes", fields::whole_in(1..=600));
     let all = list_flyers(site, guest)?;
-    let mut flyers: Vec<i64> = all.iter().map(|(id, _)| *id).collect();
+    let mut flyers: Vec<MemberId> = all.iter().map(|(id, _)| *id).collect();
     if flyers.len() > 1 {
         flyers.retain(|id| !form.line(&format!("flies_{id}"), 5).is_empty());
     }

@@ -84,7 +84,7 @@ pub(crate) fn link(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let (Ok(()), Some(relation)) = (form.finish(), relation) else {
         return link_page(site, call, guest, typed, Some(call.say("kiosk.link_missing")));
     };
-    let child_id = typed.parse().unwrap_or(0);
+    let child_id = typed.parse().unwrap_or_default();
     let actor = super::actor(call, guest);
     // A separate transaction: a failed attempt is counted even if the link is refused.
     let judged =

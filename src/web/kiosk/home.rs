@@ -5,6 +5,7 @@ use crate::app::kiosks::DAY_BOOKINGS_MAX;
 use crate::app::waivers::brief;
 use crate::app::{self, children, family, flights};
 use crate::auth::{Guest, kiosk};
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::{Day, TimeZone};
 use crate::domain::{minutes, when};
 use crate::http::Answer;
@@ -133,7 +134,7 @@ struct HomeData {
 }
 
 /// Reads what the page shows; the days are those of the arrivals and of the flights.
-fn read(site: &Site, tx: &Read, member_id: i64, (arrivals, day): &(Day, Day)) -> Result<HomeData, Failure> {
+fn read(site: &Site, tx: &Read, member_id: MemberId, (arrivals, day): &(Day, Day)) -> Result<HomeData, Failure> {
     let now = site.now();
     let list = |from, to, most| bookings::list_own(tx, site.tunnel_id, member_id, from, to, most);
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;

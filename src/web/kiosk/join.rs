@@ -5,6 +5,7 @@ use crate::app::signup::{self, SignedUp, SignupPlace};
 use crate::app::{self, claims};
 use crate::auth::{Kiosk, kiosk};
 use crate::documents::qr;
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -31,7 +32,7 @@ struct Page {
 #[template(path = "kiosk/joined.html", config = "assets/templates/askama.toml")]
 struct Welcome {
     screen: Screen,
-    member_id: i64,
+    member_id: MemberId,
     pin: String,
     mails: bool,
     /// The way on to the guest's telephone.

@@ -66,7 +66,7 @@ pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
         return number_page(site, call, typed, Some("kiosk.both_needed"));
     }
     // Text that is no number is judged like an unknown number.
-    let member_id = typed.parse().unwrap_or(0);
+    let member_id = typed.parse().unwrap_or_default();
     let outcome =
         app::change_by_stranger(site, call, |cx| match kiosk::check_pin(site, call, cx.tx, kiosk, member_id, &pin)? {
             Some(account) => enter(cx, kiosk, &account),

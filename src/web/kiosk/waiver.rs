@@ -5,6 +5,7 @@ use crate::app;
 use crate::app::waivers::{self, Due, Signing, links};
 use crate::auth::Guest;
 use crate::documents::qr;
+use crate::domain::ids::MemberId;
 use crate::domain::waiver::SigningPlace;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -44,7 +45,7 @@ pub(crate) fn show_form(site: &Site, call: &Call, guest: &Guest) -> Answer {
 }
 
 /// The flyers who must sign, and those who wait for a decision of the staff; 404 on a site that requires no waivers.
-pub(crate) fn list_due(site: &Site, member_id: i64) -> Result<(Vec<Due>, Vec<Due>), Failure> {
+pub(crate) fn list_due(site: &Site, member_id: MemberId) -> Result<(Vec<Due>, Vec<Due>), Failure> {
     check_waivers_required(site)?;
     let due = site.store.read(|tx| waivers::list_due(site, tx, member_id))?;
     Ok(due

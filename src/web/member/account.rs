@@ -6,6 +6,7 @@ use crate::app::{self, Outcome, credentials, own_profile};
 use crate::auth::Member;
 use crate::auth::sign_in;
 use crate::documents::qr;
+use crate::domain::ids::MemberId;
 use crate::domain::{passkey, password, when};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -40,7 +41,7 @@ const DONE: [(&str, &str); 11] = [
 struct Page {
     shell: Shell,
     username: String,
-    number: i64,
+    number: MemberId,
     /// The e-mail address, and whether it is confirmed.
     email: String,
     is_confirmed: bool,

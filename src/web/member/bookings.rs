@@ -6,6 +6,7 @@ use crate::app;
 use crate::app::bookings as effect;
 use crate::auth::Member;
 use crate::documents::calendar;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
@@ -98,7 +99,7 @@ fn badge(row: &BookingRow, language: Language) -> Option<Badge> {
 }
 
 /// The bookings to come of a child: to be seen, not to be cancelled.
-pub(super) fn list_of_child(site: &Site, call: &Call, tx: &Read, child_id: i64) -> Result<Vec<Coming>, Failure> {
+pub(super) fn list_of_child(site: &Site, call: &Call, tx: &Read, child_id: MemberId) -> Result<Vec<Coming>, Failure> {
     let zone = site.time_zone()?;
     let filter = Filter { member_id: Some(child_id), from: Some(site.now()), ..Filter::default() };
     let rows = bookings::list(tx, &filter, COMING_MAX, 0)?.into_iter().rev();

@@ -5,6 +5,7 @@ use super::show;
 use crate::app::{self, family};
 use crate::auth::{Member, kiosk};
 use crate::documents::qr;
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -19,7 +20,7 @@ pub(crate) const PATH: &str = "/me/card";
 #[template(path = "member/card.html", config = "assets/templates/askama.toml")]
 struct Page {
     shell: Shell,
-    number: i64,
+    number: MemberId,
     /// The label of the picture.
     label: String,
     /// SVG of the member number.
@@ -28,7 +29,7 @@ struct Page {
     /// Whether the site has waivers, and with them families.
     has_family: bool,
     /// Number and name of each child for whom the member acts.
-    children: Vec<(i64, String)>,
+    children: Vec<(MemberId, String)>,
 }
 
 /// A code for the kiosk, shown once.

@@ -6,6 +6,7 @@ use super::{bookings, card, family, logbook, show};
 use crate::app::{family as rules, waivers};
 use crate::auth::Member;
 use crate::documents::qr;
+use crate::domain::ids::MemberId;
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -23,14 +24,14 @@ use http::StatusCode;
 struct Page {
     shell: Shell,
     name: String,
-    number: i64,
+    number: MemberId,
     /// SVG of the number.
     qr: String,
     /// The label of the picture.
     label: String,
     waiver: Badge,
     /// Number and name of each child, this one too.
-    children: Vec<(i64, String)>,
+    children: Vec<(MemberId, String)>,
     coming: Vec<bookings::Coming>,
     flown: String,
     rows: Vec<logbook::Row>,

@@ -10,6 +10,7 @@ use crate::app::logbook::edit::{self, Patch};
 use crate::auth::Member;
 use crate::domain::catalogue::names;
 use crate::domain::entry::{Kind, Status, displayed_status};
+use crate::domain::ids::MemberId;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -44,7 +45,7 @@ struct Page {
     waits: bool,
     /// Whether the member may correct it and ask, now or again.
     asks: bool,
-    instructor_id: i64,
+    instructor_id: MemberId,
     signers: Vec<EligibleSigner>,
     problem: Option<String>,
 }
@@ -119,7 +120,7 @@ fn page(
         signer_comment: entry.comments_instructor,
         waits: entry.status == Status::Pending && entry.opening.is_none(),
         asks,
-        instructor_id: entry.instructor_id.unwrap_or(0),
+        instructor_id: entry.instructor_id.unwrap_or_default(),
         signers,
         problem,
     };

@@ -7,6 +7,7 @@ use crate::app::waivers::{self, Due, consents as effect, paper};
 use crate::app::{self, Outcome, flights};
 use crate::auth::{Member, count_document};
 use crate::documents::qr;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
@@ -59,7 +60,7 @@ struct Said {
 /// A child with its card.
 struct Child {
     name: String,
-    number: i64,
+    number: MemberId,
     /// SVG of the number.
     qr: String,
     /// The label of the picture.

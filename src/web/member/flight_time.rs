@@ -6,6 +6,7 @@ use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::time::{self, Editor, Patch};
 use crate::app::{self, RankedActor};
 use crate::auth::Member;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::http::Answer;
@@ -149,7 +150,9 @@ pub(crate) fn add(site: &Site, call: &Call, member: &Member) -> Answer {
 pub(crate) fn add_kept(site: &Site, call: &Call, member: &Member) -> Answer {
     let sent = form_pairs(call)?;
     let whole = |field: &str| value(&sent, field).parse::<i64>().ok();
-    let (Some(number), Some(owner)) = (whole("number"), whole("member")) else { return Err(Failure::bad_request()) };
+    let (Some(number), Some(owner)) = (whole("number"), whole("member").map(MemberId)) else {
+        return Err(Failure::bad_request());
+    };
     if owner != member.id() {
         return Err(Failure::not_allowed());
     }

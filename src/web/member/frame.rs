@@ -1,6 +1,7 @@
 //! What every page of a signed-in member has: the site's name, the menu, the message about what was just done.
 
 use crate::auth::Member;
+use crate::domain::ids::MemberId;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -40,7 +41,7 @@ pub(crate) struct Shell {
     /// Path of the part that the page belongs to.
     pub part: &'static str,
     /// For what the browser keeps of the pages: it is one member's.
-    pub member_id: i64,
+    pub member_id: MemberId,
     /// Whose pages they are.
     pub name: String,
     /// For the browser's store of passwords.

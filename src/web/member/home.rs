@@ -9,6 +9,7 @@ use crate::auth::passkey::RelyingParty;
 use crate::auth::{Member, own};
 use crate::domain::booking::membership_in_force;
 use crate::domain::catalogue::{LevelKey, names};
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::progression::State;
 use crate::domain::waiver::Reason;
@@ -40,7 +41,7 @@ const DONE: [(&str, &str); 1] = [("claimed", "me.claimed")];
 #[template(path = "member/home.html", config = "assets/templates/askama.toml")]
 struct Page {
     shell: Shell,
-    member_id: i64,
+    member_id: MemberId,
     currency: Badge,
     /// What keeps the currency, or leads back to it.
     hints: Vec<String>,
@@ -123,7 +124,7 @@ fn hints(flyer: &Flyer, language: Language) -> Vec<String> {
 }
 
 /// The open levels of the Flyer programme: what is signed, and what is missing.
-fn next_levels(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<Vec<NextLevel>, Failure> {
+fn next_levels(site: &Site, tx: &Read, member_id: MemberId, language: Language) -> Result<Vec<NextLevel>, Failure> {
     let steps = progression::steps(site, tx, member_id)?.into_iter();
     let open = steps.filter(|step| step.state == State::Open && step.level.cat_group == "Flyer");
     Ok(open
@@ -166,7 +167,7 @@ fn waiver(
     tx: &Read,
     zone: &TimeZone,
     language: Language,
-    member_id: i64,
+    member_id: MemberId,
 ) -> Result<Option<(Badge, bool)>, Failure> {
     let Some((reason, _)) = flights::find_waiver(site, tx, member_id, site.now())? else { return Ok(None) };
     if let Some(reason) = reason {

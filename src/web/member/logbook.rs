@@ -6,6 +6,7 @@ use super::show;
 use crate::auth::Member;
 use crate::domain::catalogue::names;
 use crate::domain::entry::{Kind, displayed_status};
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::http::Answer;
@@ -127,7 +128,7 @@ pub(super) fn list_of_child(
     site: &Site,
     call: &Call,
     tx: &Read,
-    child_id: i64,
+    child_id: MemberId,
     skip: i64,
 ) -> Result<Vec<Row>, Failure> {
     let zone = site.time_zone()?;
@@ -185,7 +186,7 @@ impl Lines<'_> {
     fn list(
         &self,
         tx: &Read,
-        member_id: i64,
+        member_id: MemberId,
         sought: &Sought,
         (from, count): (i64, i64),
         skip: i64,

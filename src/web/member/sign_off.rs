@@ -8,6 +8,7 @@ use crate::app::logbook::rules::{Request, list_next_skills};
 use crate::app::logbook::{COMMENT_CHARS_MAX, requests};
 use crate::auth::Member;
 use crate::domain::catalogue::names;
+use crate::domain::ids::MemberId;
 use crate::domain::signoff;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -64,7 +65,12 @@ pub(crate) fn show_skills(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// The signers who may sign a skill for the member here now.
-pub(super) fn list_able(site: &Site, tx: &Read, skill: &str, member_id: i64) -> Result<Vec<EligibleSigner>, Failure> {
+pub(super) fn list_able(
+    site: &Site,
+    tx: &Read,
+    skill: &str,
+    member_id: MemberId,
+) -> Result<Vec<EligibleSigner>, Failure> {
     let level = signoff::level_of(site.catalogue, skill).ok_or_else(Failure::not_found)?;
     let mut able = signers::list_able(tx, site.catalogue, level, site.tunnel_id, site.now())?;
     able.retain(|one| one.member_id != member_id);
@@ -130,7 +136,7 @@ pub(super) fn naming_signer(
     site: &Site,
     call: &Call,
     failure: Failure,
-    signer_id: Option<i64>,
+    signer_id: Option<MemberId>,
 ) -> Result<Failure, Failure> {
     let Some(problem) = failure.problems().iter().find(|problem| problem.text.key().starts_with("signer.")) else {
         return Ok(failure);

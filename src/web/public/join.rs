@@ -5,6 +5,7 @@ use crate::app::own_sign_in::{self, Entry};
 use crate::app::signup::{self, SignupPlace};
 use crate::app::waivers::links;
 use crate::app::{self, flights};
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -33,7 +34,7 @@ struct Page {
 #[template(path = "public/joined.html", config = "assets/templates/askama.toml")]
 struct Welcome {
     frame: Frame,
-    member_id: i64,
+    member_id: MemberId,
     pin: String,
     /// Path where the waiver is signed.
     sign: Option<String>,
@@ -67,7 +68,7 @@ fn page(site: &Site, language: Language, form: FormState) -> Answer {
 }
 
 /// The path where a new member signs the waiver, on a site that requires one.
-fn sign_link(site: &Site, call: &Call, member_id: i64, language: Language) -> Result<Option<String>, Failure> {
+fn sign_link(site: &Site, call: &Call, member_id: MemberId, language: Language) -> Result<Option<String>, Failure> {
     if !site.config.waiver.required || site.store.read(|tx| flights::find_demand(site, tx))?.is_none() {
         return Ok(None);
     }
@@ -96,7 +97,7 @@ pub(crate) fn enter(site: &Site, call: &Call) -> Answer {
 
 /// The page of a new member, who is signed in to the own pages from now on, as anybody with that password. Where that is refused,
 /// the page leads to the sign-in.
-fn with_own_session(site: &Site, call: &Call, typed: &[(String, String)], member_id: i64, page: Reply) -> Answer {
+fn with_own_session(site: &Site, call: &Call, typed: &[(String, String)], member_id: MemberId, page: Reply) -> Answer {
     let account = site.store.read(|tx| Ok(members::find_account_by_id(tx, member_id)?))?;
     let Some(account) = account else { return Ok(page) };
     match own_sign_in::with_password(site, call, &account.username, form_state::value(typed, "password")) {

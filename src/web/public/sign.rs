@@ -5,6 +5,7 @@ use super::{Frame, show};
 use crate::app;
 use crate::app::children;
 use crate::app::waivers::{self, Due, Signing, links};
+use crate::domain::ids::MemberId;
 use crate::domain::waiver::SigningPlace;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -57,7 +58,7 @@ pub(super) fn language(call: &Call, tag: &str) -> Language {
     Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag).unwrap_or_else(|| call.language())
 }
 
-pub(super) fn find(site: &Site, code: &str) -> Result<Option<i64>, Failure> {
+pub(super) fn find(site: &Site, code: &str) -> Result<Option<MemberId>, Failure> {
     check_waivers_required(site)?;
     site.store.read(|tx| links::find(site, tx, code))
 }

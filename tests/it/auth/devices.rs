@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::auth::limits::booking_pins;
 use tunneldesk::auth::limits::proofs::{self, ClearedLimits};
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::jobs;
 
 const LOGIN: &str = "/auth/login";
@@ -284,9 +285,9 @@ fn unlocking_an_account_clears_all_of_its_delays_and_no_others() {
     }
     site.stranger().post("/auth/account-access/recover-password", json!({"username": "jane"})).refused(429);
     let inside = site.for_a_job();
-    (0..5).for_each(|_| site.change(|tx| booking_pins::count_wrong(&inside, tx, jane.id)));
+    (0..5).for_each(|_| site.change(|tx| booking_pins::count_wrong(&inside, tx, MemberId(jane.id))));
     assert!(!phone.lets_in("jane") && !Device::new(&site).at("203.0.113.2").lets_in("jane"));
-    let lift = |member: &Caller| site.change(|tx| proofs::clear_account_limits(&inside, tx, member.id));
+    let lift = |member: &Caller| site.change(|tx| proofs::clear_account_limits(&inside, tx, MemberId(member.id)));
     assert_eq!(lift(&jane), ClearedLimits { delays: 2, pin_paused: true, passcodes_used_up: true });
     assert!(phone.lets_in("jane") && Device::new(&site).at("203.0.113.2").lets_in("jane"));
     site.stranger().post("/auth/account-access/recover-password", json!({"username": "jane"})).ok();

@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use http::Method;
 use serde_json::{Value, json};
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::{members, security_answers};
 
 /// `ü` as one character, and as a letter with its dots.
@@ -29,7 +30,7 @@ fn signs_in(site: &Site, secret: &str) -> bool {
 
 fn jane(site: &Site, phc: &str) -> Caller {
     let jane = site.member("jane");
-    site.change(|tx| Ok(members::set_password(tx, jane.id, phc)?));
+    site.change(|tx| Ok(members::set_password(tx, MemberId(jane.id), phc)?));
     jane
 }
 
@@ -71,7 +72,7 @@ fn an_old_hash_of_another_form_is_right_as_it_was_typed_and_is_made_anew() {
 fn an_answer_is_right_in_either_form_and_an_old_one_as_it_was_typed() {
     let site = Site::open();
     let jane = site.member("jane");
-    let answered = |phc: &str| site.change(|tx| Ok(security_answers::set(tx, jane.id, 3, phc)?));
+    let answered = |phc: &str| site.change(|tx| Ok(security_answers::set(tx, MemberId(jane.id), 3, phc)?));
     answered(&site.inside().hash("citro\u{eb}n"));
     assert_eq!(recover(&site, COMPOSED, " Citroe\u{308}n "), true);
     answered(&hash_as_typed("citroe\u{308}n"));

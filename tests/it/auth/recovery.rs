@@ -4,6 +4,7 @@ use crate::harness::{Caller, PASSWORD, Reply, Site};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::security_answers;
 
 const QUESTIONS: &str = "/auth/account-access/security-questions";
@@ -15,7 +16,7 @@ const NEW: &str = "four dry socks in a row";
 fn jane(site: &Site) -> Caller {
     let jane = site.member("jane");
     let phc = site.inside().hash("volvo");
-    site.change(|tx| Ok(security_answers::set(tx, jane.id, 3, &phc)?));
+    site.change(|tx| Ok(security_answers::set(tx, MemberId(jane.id), 3, &phc)?));
     jane
 }
 

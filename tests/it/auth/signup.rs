@@ -3,6 +3,7 @@
 use crate::harness::{PASSWORD, Site};
 use http::Method;
 use serde_json::{Value, json};
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::i18n::language::{Language, Text};
 
 const SIGNUP: &str = "/auth/signup";
@@ -207,7 +208,7 @@ fn a_new_account_is_opened_by_its_address_whether_or_not_another_member_confirme
     let eva = site.change(|tx| Ok(tx.get::<i64>("SELECT member_id FROM members WHERE username = 'eva'", [])?));
     let before = questions("free@example.com").ok().json();
     for question in 1..=12 {
-        site.change(|tx| Ok(tunneldesk::store::tables::security_answers::set(tx, eva, question, &phc)?));
+        site.change(|tx| Ok(tunneldesk::store::tables::security_answers::set(tx, MemberId(eva), question, &phc)?));
     }
     assert_eq!(questions("free@example.com").ok().json(), before);
     assert_eq!(questions("eva").ok().json().as_array().unwrap().len(), 12);

@@ -6,6 +6,7 @@ use crate::harness::{Reply, Request, Site, amount};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::security_answers;
 
 const QUESTIONS: &str = "/auth/account-access/security-questions";
@@ -75,7 +76,7 @@ fn people(site: &Site) {
     site.confirm_phone(&jane);
     for (question, answer) in [(3, "volvo"), (9, "net"), (11, "wind")] {
         let phc = site.inside().hash(answer);
-        site.change(|tx| Ok(security_answers::set(tx, jane.id, question, &phc)?));
+        site.change(|tx| Ok(security_answers::set(tx, MemberId(jane.id), question, &phc)?));
     }
     site.unconfirm(&mark);
     site.ban(&ann);

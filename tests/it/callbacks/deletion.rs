@@ -4,6 +4,7 @@ use super::*;
 use crate::harness::senders::{APP_SECRET, signed_request};
 use crate::harness::{Credential, Request};
 use http::Method;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::social_links;
 
 fn request(user_id: &str, issued_at: i64) -> Value {
@@ -106,7 +107,7 @@ fn a_staff_account_is_never_erased_by_a_network() {
     let desk = site.desk();
     site.change(|tx| {
         tx.run("UPDATE members SET password_hash = NULL, email_confirmed_at = NULL WHERE member_id = ?1", [desk.id])?;
-        Ok(social_links::insert(tx, "facebook", "900003", desk.id, "")?)
+        Ok(social_links::insert(tx, "facebook", "900003", MemberId(desk.id), "")?)
     });
     assert_eq!(outcome(&site, &ask(&site, "900003", site.now())), "unlinked");
 }

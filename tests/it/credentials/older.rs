@@ -7,6 +7,7 @@ use crate::harness::{Authenticator, Caller, PASSWORD, Protected, Request, sender
 use crate::world::World;
 use http::Method;
 use serde_json::json;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::domain::role::Role;
 use tunneldesk::routes::{ROUTES, Route};
 use tunneldesk::store::tables::security_answers;
@@ -34,7 +35,7 @@ const CHANGES: [(&str, bool, Make); 11] = [
     ("a recovery", false, |world, person| {
         let (site, name) = (&world.site, &person.caller.name);
         let phc = site.inside().hash("volvo");
-        site.change(|tx| Ok(security_answers::set(tx, person.caller.id, 3, &phc)?));
+        site.change(|tx| Ok(security_answers::set(tx, MemberId(person.caller.id), 3, &phc)?));
         site.stranger().post(RECOVER, json!({ "username": name })).ok();
         let passcode = site.last_passcode(&person.caller).expect("a passcode went out");
         let body = json!({ "username": name, "passcode": passcode, "password": NEW, "answer_3": "volvo" });

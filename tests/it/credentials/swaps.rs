@@ -5,6 +5,7 @@ use crate::auth::passkeys::{Key, Page, done, question, refused, register, sign_i
 use crate::desk::kiosk::{enter, paired};
 use crate::harness::{Caller, Credential, PASSWORD, Protected, Reply, Site};
 use serde_json::{Value, json};
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::domain::password::{self, Cost};
 use tunneldesk::store::tables::{members, outbox, security_answers};
 
@@ -76,7 +77,7 @@ impl Two {
         let site = Site::open();
         let (thief, owner) = (site.protect(&site.flyer("thief")), site.protect(&site.flyer("owner")));
         let phc = password::hash(THIEFS_PASSWORD, Cost::FULL);
-        site.change(|tx| Ok(members::set_password(tx, thief.member.id, &phc)?));
+        site.change(|tx| Ok(members::set_password(tx, MemberId(thief.member.id), &phc)?));
         Two { site, thief, owner }
     }
 
@@ -172,7 +173,7 @@ fn a_security_answer_opens_its_own_row_alone() {
     let two = Two::new();
     let answer = |member: &Caller, text: &str| {
         let phc = two.site.inside().hash(text);
-        two.site.change(|tx| Ok(security_answers::set(tx, member.id, 3, &phc)?));
+        two.site.change(|tx| Ok(security_answers::set(tx, MemberId(member.id), 3, &phc)?));
     };
     answer(&two.thief.member, "saab");
     answer(&two.owner.member, "volvo");

@@ -4,14 +4,15 @@ use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Caller, Site};
 use std::time::Duration;
 use tunneldesk::domain::audit::{Actor, ActorId, Detail, Origin, Subject};
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::audit;
 
 const PAGE: &str = "/desk/site/audit";
 
 /// Records a clerk's action on a member.
 fn did(site: &Site, clerk: &Caller, action: &'static str, subject: i64) {
-    let actor = Actor { id: ActorId::Member(clerk.id), origin: Origin::Address("10.0.0.5".parse().unwrap()) };
-    site.change(|tx| Ok(audit::insert(tx, &actor, action, &Subject::Member(subject), &Detail::none())?));
+    let actor = Actor { id: ActorId::Member(MemberId(clerk.id)), origin: Origin::Address("10.0.0.5".parse().unwrap()) };
+    site.change(|tx| Ok(audit::insert(tx, &actor, action, &Subject::Member(MemberId(subject)), &Detail::none())?));
 }
 
 /// The numbers of the rows on a page.

@@ -7,6 +7,7 @@ use crate::harness::{Caller, PASSWORD, Site};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::domain::catalogue::Catalogue;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::queries::holdings;
 
 const GENERATE: &str = "/external/partner-metrics/op/generate-token";
@@ -101,7 +102,7 @@ fn everything_moves_but_what_opens_an_account_and_an_undo_gives_back_exactly_tha
                  FROM entries WHERE member_id = ?1 AND kind = 'skill' ORDER BY entry_id LIMIT 1";
     site.change(|tx| {
         tx.run(skill, (twin.id, jane.id))?;
-        Ok(holdings::refresh(tx, jane.id, Catalogue::built_in())?)
+        Ok(holdings::refresh(tx, MemberId(jane.id), Catalogue::built_in())?)
     });
     let before = record(&site);
     let search = admin.get(&format!("/desk/members/{}/join?q=Doe-Twin", jane.id)).page();
@@ -135,7 +136,7 @@ fn everything_moves_but_what_opens_an_account_and_an_undo_gives_back_exactly_tha
     site.change(|tx| {
         tx.run("DELETE FROM holdings", [])?;
         let all: Vec<i64> = tx.list("SELECT member_id FROM members", [])?;
-        Ok(all.iter().try_for_each(|one| holdings::refresh(tx, *one, Catalogue::built_in()))?)
+        Ok(all.iter().try_for_each(|one| holdings::refresh(tx, MemberId(*one), Catalogue::built_in()))?)
     });
     assert_eq!(record(&site), joined);
     let sums =

@@ -5,6 +5,7 @@ use crate::harness::{Caller, Site, pictures};
 use http::Method;
 use std::time::Duration;
 use tunneldesk::auth::limits::proofs;
+use tunneldesk::domain::ids::MemberId;
 
 /// A browser that was paired at the desk.
 pub fn paired(site: &Site) -> Clerk {
@@ -120,7 +121,7 @@ fn wrong_pins_delay_one_member_at_one_kiosk_for_a_short_time() {
     assert_eq!(number(&other, &id, &pin).status, 303, "at another kiosk she is not kept out");
     site.advance(Duration::from_secs(301));
     assert_eq!(number(&kiosk, &id, &pin).status, 303, "five minutes are the longest");
-    let lifted = site.change(|tx| proofs::clear_account_limits(site.inside(), tx, jane.id));
+    let lifted = site.change(|tx| proofs::clear_account_limits(site.inside(), tx, MemberId(jane.id)));
     assert!(!lifted.pin_paused, "the PIN at partners is not touched");
 }
 
@@ -211,7 +212,13 @@ fn the_home_page_shows_currency_and_flights_and_offers_nothing_twice() {
             tunnel_id: Site::TUNNEL_ID,
             comment: String::new(),
         };
-        Ok(tunneldesk::store::tables::entries::insert_time(tx, jane.id, jane.id, Some(today), &time)?)
+        Ok(tunneldesk::store::tables::entries::insert_time(
+            tx,
+            MemberId(jane.id),
+            MemberId(jane.id),
+            Some(today),
+            &time,
+        )?)
     });
     let kiosk = paired(&site);
     enter(&site, &kiosk, &jane);

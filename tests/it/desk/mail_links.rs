@@ -3,6 +3,7 @@
 use super::{Clerk, HOSTILE};
 use crate::harness::{PASSWORD, Site};
 use serde_json::json;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::security_answers;
 
 const NEW: &str = "four dry socks in a row";
@@ -57,7 +58,7 @@ fn a_lost_password_is_replaced_by_code_and_answers() {
     let site = Site::open();
     let jane = site.member("jane");
     let answer = site.inside().hash("volvo");
-    site.change(|tx| Ok(security_answers::set(tx, jane.id, 3, &answer)?));
+    site.change(|tx| Ok(security_answers::set(tx, MemberId(jane.id), 3, &answer)?));
     let browser = Clerk::outside(&site);
     assert_eq!(browser.get("/recover").status, 200);
     let asked = browser.post("/recover", &[("username", "jane"), ("option", "email")]).page();

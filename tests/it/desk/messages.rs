@@ -3,6 +3,7 @@
 use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Site, senders};
 use serde_json::json;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::{contact, suppressed};
 
 /// Queues a passcode for a member who lost the password, and returns its message's number.
@@ -21,7 +22,7 @@ fn write(site: &Site) -> i64 {
         enquiry: HOSTILE,
         message: HOSTILE,
         language: "en",
-        member_id: Some(1),
+        member_id: Some(MemberId(1)),
         signed_in: false,
     };
     site.change(|tx| Ok(contact::insert(tx, &new)?))

@@ -57,6 +57,7 @@ pub use clerk::Clerk;
 use crate::harness::{Caller, Site, pictures};
 use http::Method;
 use tunneldesk::domain::booking::Booking;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::bookings;
 
 /// A name that tries to inject markup, template code and a direction override.
@@ -90,7 +91,7 @@ pub fn book(site: &Site, member: &Caller, in_seconds: i64) -> i64 {
             tunnel_id: Site::TUNNEL_ID,
             checkin_time: None,
         };
-        Ok(bookings::insert_booking(tx, partner.partner_id, member.id, &booking)?)
+        Ok(bookings::insert_booking(tx, partner.partner_id, MemberId(member.id), &booking)?)
     })
 }
 
@@ -147,7 +148,7 @@ pub fn behind_the_counter(site: &Site) {
             enquiry: "A birthday",
             message: &format!("Hello,\n\nmy daughter turns nine.\n{HOSTILE}"),
             language: "en",
-            member_id: Some(1),
+            member_id: Some(MemberId(1)),
             signed_in: false,
         };
         tunneldesk::store::tables::contact::insert(tx, &message)?;

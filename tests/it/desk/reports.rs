@@ -6,6 +6,7 @@ use socket2::{Domain, Socket, Type};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::entries::{self, NewTime};
 
 /// The rows of a table, without its heading.
@@ -156,7 +157,7 @@ fn cached_sums_follow_the_clock_the_bookings_and_the_partners_requests() {
     // A flight of the next minute counts as flown once its time has come.
     let flight =
         NewTime { entry_date: site.now() + 30, minutes: 77, tunnel_id: Site::TUNNEL_ID, comment: String::new() };
-    site.change(|tx| Ok(entries::insert_time(tx, jane.id, jane.id, None, &flight)?));
+    site.change(|tx| Ok(entries::insert_time(tx, MemberId(jane.id), MemberId(jane.id), None, &flight)?));
     assert_eq!(last(), before, "it is still to come");
     site.advance(std::time::Duration::from_secs(30));
     let flown = last();
@@ -332,7 +333,7 @@ fn a_booking_counts_as_flown_only_once_its_time_has_come() {
         tunnel_id: crate::harness::Site::TUNNEL_ID,
         comment: String::new(),
     };
-    site.change(|tx| Ok(entries::insert_time(tx, jane.id, jane.id, None, &ahead)?));
+    site.change(|tx| Ok(entries::insert_time(tx, MemberId(jane.id), MemberId(jane.id), None, &ahead)?));
     let date = jiff_date(site.now());
     let today = |clerk: &Clerk| rows(clerk, &format!("/desk/reports/days.csv?from={date}&to={date}")).remove(0);
     let clerk = Clerk::at(&site, &site.desk());

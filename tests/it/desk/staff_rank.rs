@@ -3,6 +3,7 @@
 use super::{Clerk, demo};
 use crate::harness::{Caller, PASSWORD, Site, pictures, senders};
 use serde_json::{Value, json};
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 
 const RECOVER: &str = "/auth/account-access/recover-password";
@@ -19,7 +20,7 @@ fn message(site: &Site, to: &Caller, template: &str, values: &Value) -> i64 {
     let recipient = format!("{}@example.com", to.name);
     let new = NewMessage {
         channel: Channel::Email,
-        member_id: Some(to.id),
+        member_id: Some(MemberId(to.id)),
         recipient: &recipient,
         language: "en",
         template,

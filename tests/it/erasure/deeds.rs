@@ -10,6 +10,7 @@ use serde_json::json;
 use std::cell::RefCell;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::domain::role::Role;
 use tunneldesk::routes::ROUTES;
 use tunneldesk::store::tables::{outbox, social_links};
@@ -310,7 +311,7 @@ impl Cast {
                 "INSERT INTO sync_refused (seq, refused_at, tried_at, tries, error) VALUES (1, 1, 1, 1, ?1)",
                 [&text],
             )?;
-            Ok(social_links::insert(tx, "google", "drizzlewick", self.person.id, NAME)?)
+            Ok(social_links::insert(tx, "google", "drizzlewick", MemberId(self.person.id), NAME)?)
         });
     }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 use std::sync::LazyLock;
 use std::time::Duration;
 use tunneldesk::auth::new_token;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::domain::password::{self, Cost};
 use tunneldesk::domain::role::Role;
 use tunneldesk::keys::{hex, random};
@@ -37,7 +38,7 @@ impl Site {
                 tunnel_id: Site::TUNNEL_ID,
                 comment: String::new(),
             };
-            Ok(entries::insert_time(tx, flyer.id, flyer.id, None, &time)?)
+            Ok(entries::insert_time(tx, MemberId(flyer.id), MemberId(flyer.id), None, &time)?)
         });
         flyer
     }
@@ -81,14 +82,14 @@ impl Site {
             members::confirm_email(tx, id)?;
             Ok(id)
         });
-        self.sign_in(id, name, role, Duration::ZERO)
+        self.sign_in(id.0, name, role, Duration::ZERO)
     }
 
     /// Another session of a member, opened `ago` before now.
     pub fn sign_in(&self, id: i64, name: &str, role: Role, ago: Duration) -> Caller {
         let (token, hash) = new_token();
         let then = self.now() - ago.as_secs() as i64;
-        let opened = self.inside().store.write(then, |tx| Ok(sessions::insert(tx, &hash, id, role, "it")?));
+        let opened = self.inside().store.write(then, |tx| Ok(sessions::insert(tx, &hash, MemberId(id), role, "it")?));
         opened.expect("a session can be opened");
         let credential = Credential::Token { header: "authorization", prefix: "Bearer ", token };
         Caller::new(self.endpoint().clone(), id, name, credential)
@@ -96,7 +97,7 @@ impl Site {
 
     /// Bans an account and leaves its sessions: authentication must check the ban itself.
     pub fn ban(&self, member: &Caller) {
-        self.change(|tx| Ok(bans::set(tx, member.id, Some(tx.now()))?));
+        self.change(|tx| Ok(bans::set(tx, MemberId(member.id), Some(tx.now()))?));
     }
 
     /// A new partner.

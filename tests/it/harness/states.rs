@@ -5,6 +5,7 @@ use super::{Site, file};
 use std::time::Duration;
 use tunneldesk::domain::catalogue::Catalogue;
 use tunneldesk::domain::entry::Kind;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::domain::role::Role;
 use tunneldesk::http::failure::Failure;
 use tunneldesk::keys::{columns, hex, random, unhex};
@@ -67,7 +68,13 @@ impl Site {
                 let (tunnel_id, member_id) = (Site::TUNNEL_ID, member.id);
                 Ok(signers::insert(
                     tx,
-                    &signers::NewSigner { tunnel_id, member_id, cat_group, cat_id: "", appointed_by: None },
+                    &signers::NewSigner {
+                        tunnel_id,
+                        member_id: MemberId(member_id),
+                        cat_group,
+                        cat_id: "",
+                        appointed_by: None,
+                    },
                 )?)
             });
         }
@@ -83,7 +90,7 @@ impl Site {
                            VALUES (?1, 'skill', 'open', ?2, ?3, ?1, ?4, ?5, ?6, ?2, ?2)";
                 tx.run(sql, (member.id, tx.now(), Site::TUNNEL_ID, cat_group, cat_id, &skill.skill))?;
             }
-            Ok(holdings::refresh(tx, member.id, catalogue)?)
+            Ok(holdings::refresh(tx, MemberId(member.id), catalogue)?)
         });
     }
 
@@ -101,9 +108,9 @@ impl Site {
             tx.run("UPDATE entries SET status = 'cancelled' WHERE member_id = ?1 AND status = 'pending'", [member.id])?;
             let (level, _) = Catalogue::built_in().find_skill(skill).expect("a skill of the catalogue");
             let new = skills::NewEntry {
-                member_id: member.id,
+                member_id: MemberId(member.id),
                 kind: Kind::Skill,
-                author_id: member.id,
+                author_id: MemberId(member.id),
                 cat_group: &level.cat_group,
                 cat_id: &level.cat_id,
                 skill,
@@ -111,7 +118,7 @@ impl Site {
                 minutes: 0,
                 tunnel_id: Site::TUNNEL_ID,
                 comment: "",
-                instructor_id: signer.id,
+                instructor_id: MemberId(signer.id),
                 opening: None,
             };
             Ok(skills::insert(tx, &new)?)
@@ -162,7 +169,9 @@ impl Site {
 
     /// Marks the membership as paid for this long from now.
     pub fn pay(&self, member: &Caller, ahead: Duration) {
-        self.change(|tx| Ok(members::set_paid_until(tx, member.id, Some(tx.now() + ahead.as_secs() as i64))?));
+        self.change(|tx| {
+            Ok(members::set_paid_until(tx, MemberId(member.id), Some(tx.now() + ahead.as_secs() as i64))?)
+        });
     }
 
     pub fn unconfirm(&self, member: &Caller) {
@@ -196,7 +205,7 @@ impl Site {
 
     /// Adds a notice for the member and returns its number.
     pub fn note(&self, member: &Caller, subject: &str, detail: serde_json::Value) -> i64 {
-        self.change(|tx| Ok(notices::insert(tx, member.id, subject, &detail.to_string())?))
+        self.change(|tx| Ok(notices::insert(tx, MemberId(member.id), subject, &detail.to_string())?))
     }
 
     /// The keys of the member's notices, oldest first.

@@ -5,6 +5,7 @@ use crate::desk::Clerk;
 use crate::harness::{Caller, PASSWORD, Site, senders};
 use serde_json::json;
 use tunneldesk::auth::limits::messages::{self, DailyQuota};
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::outbox::Channel;
 
 const SEND: &str = "/account/profile/send-verification-passcode";
@@ -187,7 +188,7 @@ fn messages_about_changes_are_limited_and_notices_are_not() {
             tunneldesk::auth::security_event::record_and_notify(
                 site.inside(),
                 tx,
-                jane.id,
+                MemberId(jane.id),
                 event,
                 &json!({}),
                 language,

@@ -3,6 +3,7 @@
 use super::{RECOVER, recover};
 use crate::harness::Site;
 use serde_json::json;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::security_answers;
 
 const QUESTIONS: &str = "/auth/account-access/security-questions";
@@ -20,7 +21,7 @@ fn every_name_is_asked_the_same_three_questions_each_time() {
     for (name, own) in [("none", &[][..]), ("one", &[3]), ("two", &[3, 7]), ("three", &[1, 3, 7])] {
         let member = site.member(name);
         for question in own {
-            site.change(|tx| Ok(security_answers::set(tx, member.id, *question, &phc)?));
+            site.change(|tx| Ok(security_answers::set(tx, MemberId(member.id), *question, &phc)?));
         }
         let asked = asked_of(&site, name);
         assert_eq!(asked.len(), 3, "{name}");
@@ -40,7 +41,7 @@ fn one_own_answer_and_two_to_made_up_questions_recover_the_account() {
     let site = Site::open();
     let jane = site.member("jane");
     let phc = site.inside().hash("volvo");
-    site.change(|tx| Ok(security_answers::set(tx, jane.id, 3, &phc)?));
+    site.change(|tx| Ok(security_answers::set(tx, MemberId(jane.id), 3, &phc)?));
     recover(&site, "jane").ok();
     let passcode = site.mails().pop().expect("a mail waits")["values"]["passcode"].clone();
     let mut body = json!({"username": "jane", "passcode": passcode, "password": "four dry socks in a row"});

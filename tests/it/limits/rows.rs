@@ -7,6 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tunneldesk::auth::RateLimiter;
 use tunneldesk::auth::new_token;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::domain::role::Role;
 use tunneldesk::store::tables::{notices, sessions};
 
@@ -95,12 +96,12 @@ fn the_rows_of_sign_ins_and_notices_of_a_member_are_limited() {
     let (_, newest) = new_token();
     site.change(|tx| {
         for n in 0..600 {
-            sessions::insert(tx, &new_token().1, jane.id, Role::Member, "it")?;
-            sessions::insert_booking_token(tx, &new_token().1, jane.id, None, tx.now() + n)?;
+            sessions::insert(tx, &new_token().1, MemberId(jane.id), Role::Member, "it")?;
+            sessions::insert_booking_token(tx, &new_token().1, MemberId(jane.id), None, tx.now() + n)?;
         }
-        sessions::insert(tx, &newest, jane.id, Role::Member, "it")?;
+        sessions::insert(tx, &newest, MemberId(jane.id), Role::Member, "it")?;
         for _ in 0..5_100 {
-            notices::insert(tx, jane.id, "notice.pin_paused", "{\"minutes\": 15}")?;
+            notices::insert(tx, MemberId(jane.id), "notice.pin_paused", "{\"minutes\": 15}")?;
         }
         Ok(())
     });

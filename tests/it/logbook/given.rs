@@ -2,6 +2,7 @@
 
 use crate::harness::{Caller, Site};
 use tunneldesk::domain::catalogue::Catalogue;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::queries::holdings;
 
 pub const DAY: i64 = 86_400;
@@ -41,7 +42,7 @@ pub fn own_skill(site: &Site, member: &Caller, cat_group: &str, cat_id: &str, sk
 pub fn level(site: &Site, member: &Caller, name: &str, signer: &Caller) {
     let level = Catalogue::built_in().levels().find(|level| level.name == name).expect("a level of the catalogue");
     level.required().for_each(|one| _ = skill(site, member, &one.skill, "open", Some(signer)));
-    site.change(|tx| Ok(holdings::refresh(tx, member.id, Catalogue::built_in())?));
+    site.change(|tx| Ok(holdings::refresh(tx, MemberId(member.id), Catalogue::built_in())?));
 }
 
 /// Entries with ids that are not, or no longer, in the catalogue: a skill and a safety record.

@@ -5,6 +5,7 @@ use crate::harness::{Caller, Reply, Site};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
+use tunneldesk::domain::ids::MemberId;
 
 fn read(member: &Caller, notification_id: i64) -> Reply {
     member.ask(Method::PUT, &format!("{NOTIFICATIONS}/read/{notification_id}")).send()
@@ -58,7 +59,7 @@ fn a_notice_speaks_the_reader_s_language_and_never_shows_a_hole() {
     site.note(&jane, "notice.booking_recorded", json!({}));
     site.note(&jane, "notice.of a later version", json!({ "a": 1 }));
     site.change(|tx| {
-        Ok(tunneldesk::store::tables::notices::insert(tx, jane.id, "notice.password_changed", "no JSON")?)
+        Ok(tunneldesk::store::tables::notices::insert(tx, MemberId(jane.id), "notice.password_changed", "no JSON")?)
     });
     for (language, words) in [
         ("en", "Your currency as Coach ends with 16 July 2026."),

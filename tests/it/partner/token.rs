@@ -4,6 +4,7 @@ use crate::harness::{Caller, Credential, Reply, Site};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::auth::pin;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::pins;
 
 const GENERATE: &str = "/external/partner-metrics/op/generate-token";
@@ -362,8 +363,8 @@ fn a_flyer_who_is_not_current_gets_no_flight_time_and_is_told_what_to_do() {
 fn a_pin_that_comes_as_a_number_has_its_leading_zeros_and_as_text_it_is_what_was_typed() {
     let site = Site::open();
     let (partner, jane) = (site.partner(), site.member("jane"));
-    let hash = pin::hash(site.inside(), jane.id, "031207");
-    site.change(|tx| Ok(pins::set(tx, jane.id, &hash)?));
+    let hash = pin::hash(site.inside(), MemberId(jane.id), "031207");
+    site.change(|tx| Ok(pins::set(tx, MemberId(jane.id), &hash)?));
     let ask = |pin: Value| partner.post(GENERATE, json!({"member_id": jane.id, "member_pin": pin}));
     refused_by_message(ask(json!("31207")));
     refused_by_message(ask(json!(312_070)));

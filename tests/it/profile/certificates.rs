@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::time::Duration;
 use tunneldesk::domain::catalogue::{Catalogue, LevelKey};
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::queries::holdings;
 
 const LIST: &str = "/account/profile/certificate-list";
@@ -25,7 +26,7 @@ fn earn(site: &Site, member: &Caller, signer: &Caller, key: LevelKey) {
             let at = tx.now() - ago as i64 * DAY;
             tx.run(sql, (member.id, at, Site::TUNNEL_ID, key.cat_group, key.cat_id, &skill.skill, signer.id))?;
         }
-        Ok(holdings::refresh(tx, member.id, Catalogue::built_in())?)
+        Ok(holdings::refresh(tx, MemberId(member.id), Catalogue::built_in())?)
     });
 }
 

@@ -2,6 +2,7 @@
 
 use crate::harness::Site;
 use http::Method;
+use tunneldesk::domain::ids::MemberId;
 
 const QUESTIONS: &str = "/account/profile/security-questions";
 
@@ -9,7 +10,7 @@ const QUESTIONS: &str = "/account/profile/security-questions";
 fn the_catalogue_says_which_are_answered_in_the_callers_language() {
     let site = Site::open();
     let jane = site.member("jane");
-    site.change(|tx| Ok(tunneldesk::store::tables::security_answers::set(tx, jane.id, 3, "a hash")?));
+    site.change(|tx| Ok(tunneldesk::store::tables::security_answers::set(tx, MemberId(jane.id), 3, "a hash")?));
     let shown = jane.ask(Method::GET, QUESTIONS).header("accept-language", "de-CH").send().ok().json();
     let answered: Vec<i64> = shown
         .as_array()

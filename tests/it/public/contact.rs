@@ -3,6 +3,7 @@
 use crate::harness::{Caller, Credential, Reply, Site};
 use http::Method;
 use serde_json::{Value, json};
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::contact::{self, Message};
 
 const CONTACT: &str = "/public/contact";
@@ -47,7 +48,10 @@ fn a_message_is_kept_for_the_desk_and_passed_on() {
         ("Ann Other", "Ann@example.com", "CH", "A party")
     );
     assert_eq!((&*kept.message, &*kept.language), ("Do you open on Sundays?\nWe are four.", "de"));
-    assert_eq!((kept.member_id, kept.signed_in, kept.created_at, kept.done_at), (Some(31), false, site.now(), None));
+    assert_eq!(
+        (kept.member_id, kept.signed_in, kept.created_at, kept.done_at),
+        (Some(MemberId(31)), false, site.now(), None)
+    );
     let [mail] = &site.mails()[..] else { panic!("{:?}", site.mails()) };
     assert_eq!((&mail["recipient"], &mail["template"]), (&json!(DESK), &json!("contact")));
     assert_eq!(mail["values"]["country"], "Schweiz");
@@ -107,7 +111,16 @@ fn a_member_number_in_a_message_reveals_nothing() {
         .into();
     assert!(answers.iter().all(|reply| (reply.status, &reply.body) == (answers[0].status, &answers[0].body)));
     let kept: Vec<_> = messages(&site).iter().rev().map(|one| (one.member_id, one.signed_in)).collect();
-    assert_eq!(kept, [(Some(jane.id), false), (Some(999_999), false), (None, false), (None, false), (None, false)]);
+    assert_eq!(
+        kept,
+        [
+            (Some(MemberId(jane.id)), false),
+            (Some(MemberId(999_999)), false),
+            (None, false),
+            (None, false),
+            (None, false)
+        ]
+    );
 }
 
 #[test]
@@ -118,11 +131,11 @@ fn a_session_proves_who_wrote_and_no_number_beside_it_does() {
         caller.post(CONTACT, with("member_id", member_id)).ok();
         (latest(&site).member_id, latest(&site).signed_in)
     };
-    assert_eq!(wrote(&jane, json!(null)), (Some(jane.id), true));
-    assert_eq!(wrote(&jane, json!(jane.id)), (Some(jane.id), true));
-    assert_eq!(wrote(&jane, json!(mark.id)), (Some(mark.id), false));
+    assert_eq!(wrote(&jane, json!(null)), (Some(MemberId(jane.id)), true));
+    assert_eq!(wrote(&jane, json!(jane.id)), (Some(MemberId(jane.id)), true));
+    assert_eq!(wrote(&jane, json!(mark.id)), (Some(MemberId(mark.id)), false));
     let ended = jane.with(Credential::Token { header: "authorization", prefix: "Bearer ", token: "ended".to_owned() });
-    assert_eq!(wrote(&ended, json!(jane.id)), (Some(jane.id), false));
+    assert_eq!(wrote(&ended, json!(jane.id)), (Some(MemberId(jane.id)), false));
 }
 
 #[test]

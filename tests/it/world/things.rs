@@ -7,6 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::http::failure::Failure;
 use tunneldesk::routes::Route;
 use tunneldesk::store::Write;
@@ -163,7 +164,7 @@ impl World {
         let credential_id = self.site.next_number().to_be_bytes();
         self.site.change(|tx| {
             let new = passkeys::NewPasskey {
-                member_id: member.id,
+                member_id: MemberId(member.id),
                 rp_id: "localhost",
                 credential_id: &credential_id,
                 public_key: "{}",

@@ -7,6 +7,7 @@ use crate::app::logbook::rules::{self, PartialRequest, Request};
 use crate::app::logbook::{COMMENT_CHARS_MAX, requests};
 use crate::auth::Member;
 use crate::domain::entry::Status;
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::body::{Flattened, Ignored, ParsedBody};
 use crate::http::call::Call;
@@ -30,7 +31,7 @@ crate::body! {
         tunnel_id as "tunnel": Option<Id>,
         comment: Option<Lines<COMMENT_CHARS_MAX>>,
         /// The requested signer; required unless the skill is recorded for another member.
-        instructor: Option<Id>,
+        instructor: Option<MemberId>,
         /// The skill's number in the catalogue (`GET /public/skills`).
         skill: Line<ECHO_CHARS_MAX>,
         /// The signer's comment.
@@ -39,7 +40,7 @@ crate::body! {
         /// Ignored: a request waits for its signer, a recorded skill is open.
         status: Ignored,
         /// Ours: the member for whom a signer records an observed skill.
-        member_id: Option<Id>,
+        member_id: Option<MemberId>,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::app::logbook::rules::{self, PartialRequest};
 use crate::app::{self, Change, RankedActor, logbook};
 use crate::auth::Member;
 use crate::domain::entry::{self, Status};
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::body::{Clearable, Field, Flattened, ParsedBody};
 use crate::http::call::Call;
@@ -30,7 +31,7 @@ crate::body! {
         tunnel_id as "tunnel": Option<Id>,
         comment: Clearable<Lines<COMMENT_CHARS_MAX>>,
         /// The requested signer.
-        instructor_id as "instructor": Option<Id>,
+        instructor_id as "instructor": Option<MemberId>,
         /// The skill's number in the catalogue.
         skill: Option<Line<ECHO_CHARS_MAX>>,
         /// The signer's comment.

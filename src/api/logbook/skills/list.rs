@@ -4,11 +4,12 @@ use super::super::readable_member;
 use super::row::{SkillList, row};
 use crate::app::{RankedActor, logbook};
 use crate::auth::{Bearer, Member};
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::answer::Int;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Id, Moment};
+use crate::http::field_types::Moment;
 use crate::http::reply::{self, Rows};
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -25,7 +26,7 @@ crate::answer! {
         /// When.
         at: Moment = 1780000000,
         /// The member who caused the event.
-        member_id: Id = 1204,
+        member_id: MemberId = 1204,
         /// Their name.
         name: String = "Jane",
         /// The state before; null where the entry began.
@@ -67,7 +68,7 @@ pub(crate) fn list_all(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     page(site, call, member_id, &STATUSES)
 }
 
-fn page(site: &Site, call: &Call, member_id: i64, statuses: &[&'static str]) -> Answer {
+fn page(site: &Site, call: &Call, member_id: MemberId, statuses: &[&'static str]) -> Answer {
     let page = call.page()?;
     site.store.read(|tx| {
         let lapsed = standing::lapsed(tx, member_id, site.now())?;

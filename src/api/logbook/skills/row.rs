@@ -2,6 +2,7 @@
 
 use crate::domain::catalogue::Catalogue;
 use crate::domain::entry;
+use crate::domain::ids::MemberId;
 use crate::http::field_types::{Id, Moment};
 use crate::store::tables::skills;
 
@@ -12,7 +13,7 @@ crate::answer! {
         id: Id = 6001,
         entry_id: Id = 6001,
         /// Whose entry.
-        member_id: Id = 1204,
+        member_id: MemberId = 1204,
         member_name: String = "Jane",
         /// `time`: the flight time of an opening balance.
         kind: &'static str ["skill", "safety", "time"] = "skill",
@@ -39,7 +40,7 @@ crate::answer! {
         /// When it was signed; null until then.
         approval_date: Option<Moment> = 1780000000,
         /// The member who entered it.
-        author_id: Id = 1204,
+        author_id: MemberId = 1204,
         comment: String = "",
         comments_instructor: String = "Clean.",
         comment_denial: String = "",

@@ -5,6 +5,7 @@ use crate::app::{Change, language_on_paper};
 use crate::auth::limits::messages::{self, Cause, Quota};
 use crate::auth::passcode;
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::MemberId;
 use crate::domain::payment::{Decision, Price, Status, Weighted};
 use crate::domain::till::{Kind, SECOND_FEE_SECONDS, Sums};
 use crate::domain::when;
@@ -21,7 +22,7 @@ use serde_json::json;
 /// A fee that a clerk takes.
 #[derive(Debug)]
 pub(crate) struct Fee<'a> {
-    pub(crate) member_id: i64,
+    pub(crate) member_id: MemberId,
     pub(crate) kind: Kind,
     /// The number of a voucher, or why the year is free of charge; empty for other kinds.
     pub(crate) reason: &'a str,
@@ -374,7 +375,7 @@ pub(crate) fn mail_receipt(cx: &Change, entry_id: i64) -> Result<bool, Failure> 
 }
 
 /// Puts the receipt into the outbox, unless the member's message quota is used up.
-fn post_receipt(cx: &Change, entry_id: i64, member_id: i64, email: &str) -> Result<Quota, Failure> {
+fn post_receipt(cx: &Change, entry_id: i64, member_id: MemberId, email: &str) -> Result<Quota, Failure> {
     let quota = messages::take(cx.site, cx.tx, Cause::Staff, member_id, Channel::Email, email)?;
     if !quota.is_counted() {
         return Ok(quota);

@@ -5,6 +5,7 @@ use crate::app::{RankedActor, change, payments as app_payments};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, ActorId, Origin};
+use crate::domain::ids::MemberId;
 use crate::domain::payment::Event;
 use crate::domain::role::Role;
 use crate::ops::lifecycle::Identity;
@@ -49,7 +50,7 @@ impl Till {
         self.site.for_another_thread()
     }
 
-    fn paid_until(&self, member_id: i64) -> Option<i64> {
+    fn paid_until(&self, member_id: MemberId) -> Option<i64> {
         self.site.store.read(|tx| Ok(members::find_paid_until(tx, member_id)?.flatten())).unwrap()
     }
 
@@ -62,16 +63,17 @@ impl Till {
 fn a_fee_of_a_closed_day_is_undone_at_the_till_and_becomes_no_other_s_by_any_path() {
     let till = Till::open();
     let (site, admin) = (&till.site, &till.admin);
-    let entry_id = take(site, admin, 1, Kind::Cash, 7).unwrap();
+    let entry_id = take(site, admin, MemberId(1), Kind::Cash, 7).unwrap();
     close(site, admin, &till.day(), 0, 8).unwrap();
     let kept = || {
         let line = site.store.read(|tx| Ok(store::find_line(tx, entry_id)?)).unwrap();
         site.store.release();
-        (format!("{line:?}"), till.paid_until(1), till.paid_until(2))
+        (format!("{line:?}"), till.paid_until(MemberId(1)), till.paid_until(MemberId(2)))
     };
     let (before, intent_id) = (kept(), "desk-7");
     let payment_id = site.store.read(|tx| Ok(payments::find_number(tx, intent_id)?)).unwrap().unwrap();
-    for (decision, member) in [(Decision::Counts, Some(2)), (Decision::Counts, None), (Decision::Void, None)] {
+    for (decision, member) in [(Decision::Counts, Some(MemberId(2))), (Decision::Counts, None), (Decision::Void, None)]
+    {
         let decided = change(site, admin.clone(), Language::English, |cx| {
             app_payments::decide(cx, payment_id, decision, member).map(drop)
         });
@@ -79,7 +81,7 @@ fn a_fee_of_a_closed_day_is_undone_at_the_till_and_becomes_no_other_s_by_any_pat
     }
     for status in [Status::Canceled, Status::Refunded, Status::Succeeded] {
         let price = Some(Price { cents: 1, currency: "EUR".to_owned() });
-        let event = Event { status, price, member_id: Some(2), at: START, key: format!("evt_{status:?}") };
+        let event = Event { status, price, member_id: Some(MemberId(2)), at: START, key: format!("evt_{status:?}") };
         let report =
             change(site, admin.clone(), Language::English, |cx| app_payments::apply_event(cx, intent_id, &event));
         assert_eq!(report.unwrap(), "late", "{status:?}");
@@ -87,10 +89,10 @@ fn a_fee_of_a_closed_day_is_undone_at_the_till_and_becomes_no_other_s_by_any_pat
     change(site, admin.clone(), Language::English, |cx| app_payments::refund_part(cx, intent_id, None)).unwrap();
     assert_eq!(kept(), before);
     assert_eq!(undo(site, admin, entry_id), Ok(entry_id + 1), "the till's own way");
-    assert_eq!((till.paid_until(1), till.day().sums.of(Kind::Cash).cents), (None, -FEE_CENTS));
+    assert_eq!((till.paid_until(MemberId(1)), till.day().sums.of(Kind::Cash).cents), (None, -FEE_CENTS));
 }
 
-fn take(site: &Site, actor: &RankedActor, member_id: i64, kind: Kind, form_number: i64) -> Result<i64, Denial> {
+fn take(site: &Site, actor: &RankedActor, member_id: MemberId, kind: Kind, form_number: i64) -> Result<i64, Denial> {
     change(site, actor.clone(), Language::English, |cx| {
         let seen_until = members::find_paid_until(cx.tx, member_id)?.flatten();
         let taken = take_fee(
@@ -161,7 +163,7 @@ fn check(site: &Site) {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Take(i64, usize),
+    Take(MemberId, usize),
     Undo(usize),
     Close(i64),
     /// Moves the clock by these seconds, forward or back.
@@ -170,7 +172,7 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        6 => (1..=MEMBERS, 0..4_usize).prop_map(|(member, kind)| Step::Take(member, kind)),
+        6 => (1..=MEMBERS, 0..4_usize).prop_map(|(member, kind)| Step::Take(MemberId(member), kind)),
         2 => (0..20_usize).prop_map(Step::Undo),
         2 => (-500..500_i64).prop_map(Step::Close),
         1 => (-100..90_000_i64).prop_map(Step::Wait),
@@ -183,7 +185,7 @@ proptest! {
     #[test]
     fn random_days_of_fees_and_undos_add_up_to_the_cent(steps in steps()) {
         let till = Till::open();
-        let (mut taken, mut undone): (Vec<(i64, i64)>, Vec<i64>) = (Vec::new(), Vec::new());
+        let (mut taken, mut undone): (Vec<(i64, MemberId)>, Vec<i64>) = (Vec::new(), Vec::new());
         let (mut now, mut latest) = (START, START);
         for (number, step) in (1..).zip(steps) {
             match step {
@@ -214,7 +216,7 @@ proptest! {
             }
             check(&till.site);
         }
-        for member_id in 1..=MEMBERS {
+        for member_id in (1..=MEMBERS).map(MemberId) {
             let stand = taken.iter().filter(|(entry, whose)| *whose == member_id && !undone.contains(entry)).count();
             // Where every year was taken back, the membership does not end in the future.
             let ahead = till.paid_until(member_id).is_some_and(|until| until > latest);
@@ -237,7 +239,8 @@ fn two_desks_take_and_close_at_once_and_nothing_is_counted_twice_or_lost() {
                 start.wait();
                 for number in 1..=FEES {
                     let kind = Kind::ALL[(number % 4) as usize];
-                    let entry = take(&site, &actor, 1 + desk, kind, desk * 1_000 + number).expect("the fee is taken");
+                    let entry =
+                        take(&site, &actor, MemberId(1 + desk), kind, desk * 1_000 + number).expect("the fee is taken");
                     if number % 5 == 0 {
                         undo(&site, &actor, entry).expect("the fee is undone");
                     }
@@ -280,7 +283,7 @@ fn two_desks_take_and_close_at_once_and_nothing_is_counted_twice_or_lost() {
 #[test]
 fn nobody_changes_or_removes_what_the_till_has() {
     let till = Till::open();
-    take(&till.site, &till.admin, 1, Kind::Cash, 1).unwrap();
+    take(&till.site, &till.admin, MemberId(1), Kind::Cash, 1).unwrap();
     close(&till.site, &till.admin, &till.day(), 0, 2).unwrap();
     for statement in [
         "UPDATE till_entries SET amount_cents = 1",

@@ -12,10 +12,11 @@
 //! tx.list(sql!("SELECT ", Arrival::COLUMNS, " FROM bookings b WHERE b.tunnel_id = ?1"), [tunnel_id])
 //! ```
 
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::domain::{entry, payment, till, waiver};
-use rusqlite::types::{FromSql, Value};
-use rusqlite::{Result, Row};
+use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, Value, ValueRef};
+use rusqlite::{Result, Row, ToSql};
 
 /// Every statement of `sql!`, with its source location.
 #[cfg(test)]
@@ -86,6 +87,27 @@ impl<T: FromSql> FromRow for Option<T> {
         columns.value()
     }
 }
+
+/// Implements reading and writing of the numbers of rows.
+macro_rules! numbers {
+    ($($type:ident),+) => {$(
+        impl FromSql for $type {
+            fn column_result(value: ValueRef) -> FromSqlResult<Self> {
+                i64::column_result(value).map($type)
+            }
+        }
+
+        impl ToSql for $type {
+            fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+                Ok(self.0.into())
+            }
+        }
+
+        one_column!($type);
+    )+};
+}
+
+numbers!(MemberId);
 
 /// Implements [`FromRow`] for tuples.
 macro_rules! side_by_side {

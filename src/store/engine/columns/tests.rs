@@ -1,6 +1,7 @@
 //! Tests that every statement fits the schema, and that no statement escapes that test.
 
 use super::*;
+use crate::domain::ids::MemberId;
 use crate::domain::mention::{Person, Terms};
 use crate::keys::Keys;
 use crate::store::Write;
@@ -66,7 +67,7 @@ fn statements_that_are_put_together_at_run_time_fit_the_schema() {
     clock::set_back(&tx).unwrap();
     tables::purge_expired(&tx, 1).unwrap();
     for data_set in personal_data::data_sets() {
-        personal_data::rows(&tx, &keys, data_set, 1).unwrap();
+        personal_data::rows(&tx, &keys, data_set, MemberId(1)).unwrap();
     }
     let search = mentions::Search { keys: &keys, terms: &Terms::default(), stand_in: "somebody" };
     for table in mentions::tables() {
@@ -74,16 +75,17 @@ fn statements_that_are_put_together_at_run_time_fit_the_schema() {
         mentions::list(&tx, &search, table, None, 9).unwrap();
         mentions::list(&tx, &search, table, Some(&0.into()), 9).unwrap();
     }
-    let pair = joining::Pair { joined: 1, survivor: 2 };
+    let pair = joining::Pair { joined: MemberId(1), survivor: MemberId(2) };
     joining::list_refusals(&tx, pair).unwrap();
     joining::count(&tx, pair).unwrap();
     joining::move_rows(&tx, 1, pair).unwrap();
     joining::give_back(&tx, 1, pair).unwrap();
-    let person = Person { member_id: 1, ..Person::default() };
+    let person = Person { member_id: MemberId(1), ..Person::default() };
     erasure::erase(&tx, &keys, &person, 100, "somebody").unwrap();
     let some = Some(1);
     let word = || Some("member:1".to_owned());
-    let booked = bookings::Filter { partner_id: some, member_id: some, from: some, to: some, after: some };
+    let booked =
+        bookings::Filter { partner_id: some, member_id: some.map(MemberId), from: some, to: some, after: some };
     let happened = history::Filter { partner_id: some, from: some, to: some, after: some };
     let done = audit::Filter { actor: word(), subject: word(), action: word(), since: None, until: some, before: some };
     for filter in [booked, bookings::Filter::default()] {

@@ -1,6 +1,7 @@
 //! The personal data of a member by the declarations of [`crate::store::personal`]: for the copy that a person may request,
 //! and for erasure.
 
+use crate::domain::ids::MemberId;
 use crate::keys::{Keys, Part, SealedColumn};
 use crate::store::Read;
 use crate::store::personal::{Column, Erasure, Mention, Rows, Table};
@@ -67,7 +68,7 @@ pub(crate) fn rows(
     tx: &Read,
     keys: &Keys,
     (table, rows): (&Table, &Rows),
-    member_id: i64,
+    member_id: MemberId,
 ) -> Result<Vec<Map<String, Value>>> {
     // Computed columns are left out: they say nothing that the others do not.
     let stored = "SELECT group_concat(name, ', ') FROM pragma_table_info(?1)";

@@ -5,6 +5,7 @@ use super::holdings;
 use crate::domain::catalogue::LevelKey;
 use crate::domain::currency::{self, Currencies, Standing};
 use crate::domain::entry;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::store::tables::entries::{self, Flown};
 use crate::store::{Read, Write};
@@ -40,7 +41,7 @@ row! {
     }
 }
 
-fn find_kept(tx: &Read, member_id: i64) -> Result<Option<Kept>> {
+fn find_kept(tx: &Read, member_id: MemberId) -> Result<Option<Kept>> {
     let sql = sql!(
         "SELECT ",
         Kept::COLUMNS,
@@ -70,7 +71,7 @@ impl Kept {
     }
 }
 
-pub(crate) fn read(tx: &Read, member_id: i64, now: i64) -> Result<Flyer> {
+pub(crate) fn read(tx: &Read, member_id: MemberId, now: i64) -> Result<Flyer> {
     let kept = find_kept(tx, member_id)?.unwrap_or_default();
     let Flown { last_flight, minutes_ahead } = entries::find_flown(tx, member_id, now)?;
     let (held, mut trained) = (kept.held(), kept.trained());
@@ -93,7 +94,7 @@ pub(crate) fn read(tx: &Read, member_id: i64, now: i64) -> Result<Flyer> {
 }
 
 /// The programmes whose currency has lapsed.
-pub(crate) fn lapsed(tx: &Read, member_id: i64, now: i64) -> Result<Vec<&'static str>> {
+pub(crate) fn lapsed(tx: &Read, member_id: MemberId, now: i64) -> Result<Vec<&'static str>> {
     Ok(read(tx, member_id, now)?.lapsed)
 }
 

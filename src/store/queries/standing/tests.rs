@@ -1,6 +1,7 @@
 //! Tests that what is kept with a member is what the logbook says, and that reading it costs the same for everybody.
 
 use super::*;
+use crate::domain::ids::MemberId;
 use crate::store::engine::migrate;
 use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
@@ -28,12 +29,12 @@ fn site(zone: &str) -> Connection {
     conn
 }
 
-fn hold(conn: &Connection, member_id: i64, cat_group: &str, cat_id: &str) {
+fn hold(conn: &Connection, member_id: MemberId, cat_group: &str, cat_id: &str) {
     let sql = "INSERT OR IGNORE INTO holdings (member_id, cat_group, cat_id, track, since) VALUES (?1, ?2, ?3, '', 0)";
     conn.execute(sql, (member_id, cat_group, cat_id)).unwrap();
 }
 
-fn enter(conn: &Connection, member_id: i64, kind: &str, cat_group: &str, at: i64) -> i64 {
+fn enter(conn: &Connection, member_id: MemberId, kind: &str, cat_group: &str, at: i64) -> i64 {
     let sql = "INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, cat_group, created_at, updated_at)
                VALUES (?1, ?2, 'open', ?3, 10, 1, 1, ?4, 0, 0)";
     conn.execute(sql, (member_id, kind, at, cat_group)).unwrap();
@@ -52,7 +53,7 @@ fn note(event: TraceEvent) {
 #[test]
 fn a_standing_is_read_by_the_same_statements_whatever_is_held() {
     let mut conn = site("Europe/Zurich");
-    for (member_id, count) in [(1, 0), (2, 1), (3, 4), (4, PROGRAMMES.len())] {
+    for (member_id, count) in (1..).map(MemberId).zip([0, 1, 4, PROGRAMMES.len()]) {
         for cat_group in &PROGRAMMES[..count] {
             ["1", "2", "3", "4"].iter().for_each(|cat_id| hold(&conn, member_id, cat_group, cat_id));
             (0..20).for_each(|back| _ = enter(&conn, member_id, "safety", cat_group, NOW - back * DAY));
@@ -65,15 +66,15 @@ fn a_standing_is_read_by_the_same_statements_whatever_is_held() {
         read(&Read::on(&conn), member_id, NOW).unwrap();
         TRACED.lock().unwrap().clone()
     };
-    let of_a_newcomer = statements(1);
+    let of_a_newcomer = statements(MemberId(1));
     assert_eq!(of_a_newcomer.len(), 2, "{of_a_newcomer:?}");
     for sql in &of_a_newcomer {
         assert!(!sql.contains("holdings") && !sql.contains("safety"), "reads what is kept: {sql}");
     }
-    for member_id in [2, 3, 4] {
+    for member_id in [2, 3, 4].map(MemberId) {
         assert_eq!(statements(member_id), of_a_newcomer);
     }
-    assert_eq!(read(&Read::on(&conn), 4, NOW).unwrap().role_name, "Examiner");
+    assert_eq!(read(&Read::on(&conn), MemberId(4), NOW).unwrap().role_name, "Examiner");
 }
 
 #[test]
@@ -82,15 +83,15 @@ fn days_are_those_of_the_sites_calendar_for_whoever_only_flies_too() {
         [("Europe/Zurich", "2025-11-28T23:59:59+01:00"), ("Pacific/Auckland", "2025-11-29T23:59:59+13:00")]
     {
         let conn = site(zone);
-        hold(&conn, 1, "Flyer", "1");
-        enter(&conn, 1, "time", "", NOW);
-        let renewal = read(&Read::on(&conn), 1, NOW).unwrap().currency.flyer.renewal;
+        hold(&conn, MemberId(1), "Flyer", "1");
+        enter(&conn, MemberId(1), "time", "", NOW);
+        let renewal = read(&Read::on(&conn), MemberId(1), NOW).unwrap().currency.flyer.renewal;
         assert_eq!(renewal.map(|at| TimeZone::named(zone).rfc3339(at)).as_deref(), Some(last));
     }
 }
 
 /// What is kept, and the same from the levels and the logbook.
-fn both(conn: &Connection, member_id: i64) -> [String; 2] {
+fn both(conn: &Connection, member_id: MemberId) -> [String; 2] {
     let ask = |sql: &str| conn.query_row(sql, [member_id], |row| row.get::<_, String>(0)).unwrap();
     let last = |logbook: &str| {
         let of = "FROM entries WHERE member_id = ?1 AND kind = 'safety' AND status = 'open'";
@@ -119,7 +120,7 @@ fn what_is_kept_follows_every_change_of_levels_and_trainings() {
         ((state >> 33) as i64) % most
     };
     for step in 0..600 {
-        let (member_id, other) = (below(3) + 1, below(3) + 1);
+        let (member_id, other) = (MemberId(below(3) + 1), MemberId(below(3) + 1));
         let cat_group = PROGRAMMES[below(7) as usize];
         let entry_id = below(step + 1) + 1;
         match below(9) {
@@ -138,32 +139,32 @@ fn what_is_kept_follows_every_change_of_levels_and_trainings() {
                     .execute("UPDATE entries SET entry_date = ?2 WHERE entry_id = ?1", [entry_id, below(90) * DAY])
                     .unwrap()
             }
-            7 => _ = conn.execute("UPDATE entries SET member_id = ?2 WHERE entry_id = ?1", [entry_id, other]).unwrap(),
+            7 => _ = conn.execute("UPDATE entries SET member_id = ?2 WHERE entry_id = ?1", (entry_id, other)).unwrap(),
             _ => {
                 let sql = "UPDATE entries SET status = iif(status = 'open', 'suspended', 'open') WHERE entry_id = ?1";
                 conn.execute(sql, [entry_id]).unwrap();
             }
         }
-        for member_id in 1..=3 {
+        for member_id in (1..=3).map(MemberId) {
             let [kept, true_now] = both(&conn, member_id);
             assert_eq!(kept, true_now, "member {member_id} after step {step}");
         }
     }
-    let before = both(&conn, 1);
+    let before = both(&conn, MemberId(1));
     conn.execute("UPDATE members SET coach_trained = 1, military_trained = NULL", []).unwrap();
     recount(&Write::on(&conn, 0)).unwrap();
-    assert_eq!(both(&conn, 1), before, "after rows were written without triggers");
+    assert_eq!(both(&conn, MemberId(1)), before, "after rows were written without triggers");
 }
 
 #[test]
 fn a_training_of_a_later_day_hides_none_before_it() {
     let conn = site("");
-    hold(&conn, 1, "Instructor", "1");
-    enter(&conn, 1, "safety", "Instructor", NOW - DAY);
-    let currency = |now| read(&Read::on(&conn), 1, now).unwrap().currency.instructor;
+    hold(&conn, MemberId(1), "Instructor", "1");
+    enter(&conn, MemberId(1), "safety", "Instructor", NOW - DAY);
+    let currency = |now| read(&Read::on(&conn), MemberId(1), now).unwrap().currency.instructor;
     let before = currency(NOW);
     assert!(before.current);
-    enter(&conn, 1, "safety", "Instructor", NOW + 200 * DAY);
+    enter(&conn, MemberId(1), "safety", "Instructor", NOW + 200 * DAY);
     assert_eq!(currency(NOW), before);
     assert!(currency(NOW + 200 * DAY).renewal > before.renewal);
 }

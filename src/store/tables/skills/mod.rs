@@ -3,6 +3,7 @@
 
 use super::entry_events;
 use crate::domain::entry::{Kind, Status};
+use crate::domain::ids::MemberId;
 use crate::domain::signoff::Authority;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -12,11 +13,11 @@ use std::ops::ControlFlow;
 #[derive(Debug)]
 pub struct NewEntry<'a> {
     /// The holder of the logbook.
-    pub member_id: i64,
+    pub member_id: MemberId,
     /// `skill`, `safety`, or `time` in an opening balance.
     pub kind: Kind,
     /// The author.
-    pub author_id: i64,
+    pub author_id: MemberId,
     /// The programme.
     pub cat_group: &'a str,
     /// The level's number as text.
@@ -32,7 +33,7 @@ pub struct NewEntry<'a> {
     /// The member's comment; empty: none.
     pub comment: &'a str,
     /// The signer of whom the signature is requested.
-    pub instructor_id: i64,
+    pub instructor_id: MemberId,
     /// The opening balance that the entry is part of.
     pub opening: Option<i64>,
 }
@@ -41,7 +42,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct SkillEntry in "e." {
         pub entry_id: i64,
-        pub member_id: i64,
+        pub member_id: MemberId,
         pub member_name: String = "h.screen_name",
         pub kind: Kind,
         pub status: Status,
@@ -50,12 +51,12 @@ row! {
         pub tunnel_id: i64,
         pub tunnel_name: String = "t.name",
         pub comment: String,
-        pub author_id: i64,
+        pub author_id: MemberId,
         pub cat_group: String,
         pub cat_id: String,
         pub skill: String,
         /// The signer who is requested, or who signed.
-        pub instructor_id: Option<i64>,
+        pub instructor_id: Option<MemberId>,
         pub instructor_name: String = "coalesce(s.screen_name, '')",
         pub comments_instructor: String,
         pub comment_denial: String,
@@ -126,7 +127,7 @@ pub(crate) fn set_notified(tx: &Write, entry_id: i64) -> Result<usize> {
 }
 
 /// Changes the state of an entry without a signature. The state `open` is set by [`sign`], or again after a pause.
-pub(crate) fn set_status(tx: &Write, entry: &SkillEntry, by: i64, to: Status) -> Result<()> {
+pub(crate) fn set_status(tx: &Write, entry: &SkillEntry, by: MemberId, to: Status) -> Result<()> {
     let sql = sql!("UPDATE entries SET status = ?1, updated_at = ?2 WHERE entry_id = ?3");
     tx.run(sql, (to.name(), tx.now(), entry.entry_id))?;
     entry_events::insert(tx, entry.entry_id, by, Some(entry.status), entry_events::EntryState::Status(to)).map(|_| ())
@@ -150,13 +151,13 @@ pub(crate) fn sign(
     set_status(tx, entry, authority.signer_id(), Status::Open)
 }
 
-pub(crate) fn deny(tx: &Write, entry: &SkillEntry, by: i64, comment_denial: &str) -> Result<()> {
+pub(crate) fn deny(tx: &Write, entry: &SkillEntry, by: MemberId, comment_denial: &str) -> Result<()> {
     tx.run(sql!("UPDATE entries SET comment_denial = ?1 WHERE entry_id = ?2"), (comment_denial, entry.entry_id))?;
     set_status(tx, entry, by, Status::Denied)
 }
 
 /// Deletes an unsigned entry; its events stay.
-pub(crate) fn delete(tx: &Write, entry: &SkillEntry, by: i64) -> Result<()> {
+pub(crate) fn delete(tx: &Write, entry: &SkillEntry, by: MemberId) -> Result<()> {
     entry_events::insert(tx, entry.entry_id, by, Some(entry.status), entry_events::EntryState::Deleted)?;
     super::entries::delete(tx, entry.entry_id).map(|_| ())
 }
@@ -178,7 +179,13 @@ pub(crate) fn list_opening(tx: &Read, opening: i64) -> Result<Vec<SkillEntry>> {
 }
 
 /// The states of a member's entries of one skill, except for one entry.
-pub(crate) fn list_statuses(tx: &Read, member_id: i64, kind: Kind, skill: &str, except: i64) -> Result<Vec<Status>> {
+pub(crate) fn list_statuses(
+    tx: &Read,
+    member_id: MemberId,
+    kind: Kind,
+    skill: &str,
+    except: i64,
+) -> Result<Vec<Status>> {
     let sql = sql!(
         "SELECT status FROM entries WHERE member_id = ?1 AND kind = ?2 AND skill = ?3 AND entry_id <> ?4 ORDER BY entry_id"
     );
@@ -203,7 +210,7 @@ fn names(names: &[&'static str]) -> String {
 /// order of their index, without a sort.
 pub(crate) fn each(
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
     shown: Shown,
     (limit, offset): (i64, i64),
     take: impl FnMut(SkillEntry) -> ControlFlow<()>,
@@ -226,7 +233,7 @@ pub(crate) fn each(
     )
 }
 
-pub(crate) fn count(tx: &Read, member_id: i64, shown: Shown) -> Result<i64> {
+pub(crate) fn count(tx: &Read, member_id: MemberId, shown: Shown) -> Result<i64> {
     let sql = sql!(
         "SELECT (SELECT count(*) FROM entries e WHERE ",
         SHOWN_SKILLS,
@@ -241,9 +248,9 @@ pub(crate) fn count(tx: &Read, member_id: i64, shown: Shown) -> Result<i64> {
 /// The member's entry of a skill that waits for this signer.
 pub(crate) fn find_waiting(
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
     skill: &str,
-    signer_id: Option<i64>,
+    signer_id: Option<MemberId>,
 ) -> Result<Option<SkillEntry>> {
     let sql = sql!(
         ENTRY,
@@ -253,7 +260,7 @@ pub(crate) fn find_waiting(
 }
 
 /// The entries that wait for this signer, newest first.
-pub(crate) fn list_waiting(tx: &Read, signer_id: i64, limit: i64, offset: i64) -> Result<Vec<SkillEntry>> {
+pub(crate) fn list_waiting(tx: &Read, signer_id: MemberId, limit: i64, offset: i64) -> Result<Vec<SkillEntry>> {
     let sql = sql!(
         ENTRY,
         " WHERE e.instructor_id = ?1 AND e.status = 'pending' ORDER BY e.entry_date DESC, e.entry_id DESC LIMIT ?2 OFFSET ?3"
@@ -261,7 +268,7 @@ pub(crate) fn list_waiting(tx: &Read, signer_id: i64, limit: i64, offset: i64) -
     tx.list(sql, (signer_id, limit, offset))
 }
 
-pub(crate) fn count_waiting(tx: &Read, signer_id: i64) -> Result<i64> {
+pub(crate) fn count_waiting(tx: &Read, signer_id: MemberId) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM entries WHERE instructor_id = ?1 AND status = 'pending'");
     tx.get(sql, [signer_id])
 }

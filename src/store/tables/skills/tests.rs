@@ -3,6 +3,7 @@
 use super::*;
 use crate::domain::catalogue::Catalogue;
 use crate::domain::entry::Kind;
+use crate::domain::ids::MemberId;
 use crate::store::engine::migrate;
 use crate::store::queries::{logbook, standing};
 use crate::store::tables::{bookings, entries, signers};
@@ -44,25 +45,25 @@ fn plans(queries: fn(&Write)) -> Vec<(String, Vec<String>)> {
 /// Runs every query once, on an empty database; the results do not matter.
 fn ask_everything(tx: &Write) {
     let everything = Shown { statuses: &["open", "not_current"], lapsed: &["Flyer"] };
-    each(tx, 1, everything, (50, 0), |_| ControlFlow::Continue(())).unwrap();
-    count(tx, 1, everything).unwrap();
+    each(tx, MemberId(1), everything, (50, 0), |_| ControlFlow::Continue(())).unwrap();
+    count(tx, MemberId(1), everything).unwrap();
     find(tx, 1).unwrap();
     list_opening(tx, 1).unwrap();
-    list_statuses(tx, 1, Kind::Skill, "10101", 0).unwrap();
-    list_waiting(tx, 1, 50, 0).unwrap();
-    count_waiting(tx, 1).unwrap();
+    list_statuses(tx, MemberId(1), Kind::Skill, "10101", 0).unwrap();
+    list_waiting(tx, MemberId(1), 50, 0).unwrap();
+    count_waiting(tx, MemberId(1)).unwrap();
     entry_events::list(tx, 1).unwrap();
-    entry_events::insert(tx, 1, 1, None, entry_events::EntryState::Deleted).unwrap();
-    standing::lapsed(tx, 1, 0).unwrap();
-    logbook::list_record(tx, 1, Kind::Skill, 0, 500).unwrap();
-    logbook::list_suspended_records(tx, 1).unwrap();
-    entries::each_time(tx, 1, (50, 0), |_| ControlFlow::Continue(())).unwrap();
+    entry_events::insert(tx, 1, MemberId(1), None, entry_events::EntryState::Deleted).unwrap();
+    standing::lapsed(tx, MemberId(1), 0).unwrap();
+    logbook::list_record(tx, MemberId(1), Kind::Skill, 0, 500).unwrap();
+    logbook::list_suspended_records(tx, MemberId(1)).unwrap();
+    entries::each_time(tx, MemberId(1), (50, 0), |_| ControlFlow::Continue(())).unwrap();
     let level = Catalogue::built_in().levels().next().unwrap();
-    let authority = signers::find_authority(tx, Catalogue::built_in(), 1, 2, level, 1, 0).unwrap();
+    let authority = signers::find_authority(tx, Catalogue::built_in(), MemberId(1), MemberId(2), level, 1, 0).unwrap();
     assert!(authority.is_err(), "nobody is there");
     signers::list_able(tx, Catalogue::built_in(), level, 1, 0).unwrap();
     signers::list(tx, 1).unwrap();
-    signers::end(tx, 1, 1, "Instructor", None).unwrap();
+    signers::end(tx, 1, MemberId(1), "Instructor", None).unwrap();
 }
 
 #[test]
@@ -83,12 +84,12 @@ fn no_question_reads_a_large_table_from_end_to_end() {
 #[test]
 fn the_lists_of_a_member_are_read_from_the_members_index_alone() {
     let plans = plans(|tx| {
-        entries::each_time(tx, 1, (50, 0), |_| ControlFlow::Continue(())).unwrap();
-        entries::count_time(tx, 1).unwrap();
-        entries::find_flown(tx, 1, 0).unwrap();
-        logbook::list_skill_states(tx, 1).unwrap();
-        logbook::list_taken_skills(tx, 1).unwrap();
-        let of_one = bookings::Filter { member_id: Some(1), ..bookings::Filter::default() };
+        entries::each_time(tx, MemberId(1), (50, 0), |_| ControlFlow::Continue(())).unwrap();
+        entries::count_time(tx, MemberId(1)).unwrap();
+        entries::find_flown(tx, MemberId(1), 0).unwrap();
+        logbook::list_skill_states(tx, MemberId(1)).unwrap();
+        logbook::list_taken_skills(tx, MemberId(1)).unwrap();
+        let of_one = bookings::Filter { member_id: Some(MemberId(1)), ..bookings::Filter::default() };
         bookings::list(tx, &of_one, 50, 0).unwrap();
         bookings::count(tx, &of_one).unwrap();
     });

@@ -8,6 +8,7 @@ use super::time_form::TimeForm;
 use super::timeline;
 use crate::app::seen;
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::domain::when;
@@ -170,7 +171,7 @@ impl Pager {
 }
 
 struct Person {
-    member_id: i64,
+    member_id: MemberId,
     name: String,
     initials: String,
     has_photo: bool,
@@ -199,7 +200,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// The card, with the form that was refused, if any.
-pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refused: Option<Refused>) -> Answer {
+pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: MemberId, refused: Option<Refused>) -> Answer {
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
     let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let (tab, skip) = match &refused {
@@ -269,7 +270,13 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, member_id: i64, refu
 /// The lines of a tab; its years and the total number of lines, where these are counted.
 type Record = (Vec<Line>, (Vec<Year>, i64));
 
-fn record(tx: &Read, view: &list_tabs::ViewContext, tab: &str, member_id: i64, skip: i64) -> Result<Record, Failure> {
+fn record(
+    tx: &Read,
+    view: &list_tabs::ViewContext,
+    tab: &str,
+    member_id: MemberId,
+    skip: i64,
+) -> Result<Record, Failure> {
     let uncounted = |lines| (lines, (Vec::new(), 0));
     Ok(match tab {
         "logbook" => {

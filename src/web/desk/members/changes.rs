@@ -7,6 +7,7 @@ use crate::app::accounts::Ban;
 use crate::app::card::NOTE_CHARS_MAX;
 use crate::app::{self, Change, accounts, card, cards, credentials};
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -28,7 +29,7 @@ const REASON_CHARS_MAX: usize = 300;
 #[template(path = "desk/member_pin.html", config = "assets/templates/askama.toml")]
 struct PinPage {
     frame: Frame,
-    member_id: i64,
+    member_id: MemberId,
     name: String,
     /// Six digits.
     pin: String,
@@ -148,7 +149,7 @@ fn change<T>(
     site: &Site,
     call: &Call,
     clerk: &Clerk,
-    effect: impl FnOnce(&Change, i64) -> Result<T, Failure>,
+    effect: impl FnOnce(&Change, MemberId) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let member_id = path_id(call, 0)?;
     app::change(site, clerk, call.language(), |cx| effect(cx, member_id))

@@ -6,6 +6,7 @@ use crate::app;
 use crate::app::card::{self, Edited, Person};
 use crate::app::person::AGE_SECONDS_MAX;
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::{country, phone};
 use crate::http::Answer;
@@ -135,7 +136,7 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// The values to store, or the first problem.
-fn judge(site: &Site, member_id: i64, sent: &EditInput) -> Result<Result<Person, Text>, Failure> {
+fn judge(site: &Site, member_id: MemberId, sent: &EditInput) -> Result<Result<Person, Text>, Failure> {
     let (profile, home) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         Ok((profile, tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country).unwrap_or_default()))

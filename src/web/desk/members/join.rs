@@ -5,6 +5,7 @@ use super::heading::{self, Heading};
 use super::search::{self, Hit};
 use crate::app::{self, joining};
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -73,7 +74,7 @@ pub(crate) fn tell_apart(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     Ok(reply::see_other(&format!("{PART}/{member_id}?done=apart")))
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, with: Option<i64>, problem: Option<String>) -> Answer {
+fn page(site: &Site, call: &Call, clerk: &Clerk, with: Option<MemberId>, problem: Option<String>) -> Answer {
     let (member_id, typed) = (path_id(call, 0)?, query_text(call, "q"));
     let frame = Frame::of(site, call, clerk, PART)?;
     let proven = clerk.check_proven(site.now()).is_ok();

@@ -4,6 +4,7 @@
 use crate::app::notice;
 use crate::domain::catalogue::names;
 use crate::domain::entry::{Kind, NOT_CURRENT, displayed_status};
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::domain::when;
@@ -87,14 +88,14 @@ pub(crate) fn entry_badge(view: &ViewContext, status: &str) -> Badge {
     Badge::new(tone, view.say(key))
 }
 
-pub(crate) fn logbook(tx: &Read, view: &ViewContext, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+pub(crate) fn logbook(tx: &Read, view: &ViewContext, member_id: MemberId, skip: i64) -> Result<Vec<Line>, Failure> {
     let lapsed = standing::lapsed(tx, member_id, view.now)?;
     let entries = entries::list(tx, member_id, LINES_READ, skip)?;
     Ok(entries.into_iter().map(|entry| of_entry(view, member_id, entry, &lapsed)).collect())
 }
 
 /// The line of a logbook entry.
-pub(super) fn of_entry(view: &ViewContext, member_id: i64, entry: entries::Listed, lapsed: &[&str]) -> Line {
+pub(super) fn of_entry(view: &ViewContext, member_id: MemberId, entry: entries::Listed, lapsed: &[&str]) -> Line {
     let (entry_id, flown) = (entry.entry_id, entry.kind == Kind::Time);
     // Flight time of an opening balance is signed and cannot be corrected.
     let can_be_corrected = flown && !entry.opening;
@@ -128,7 +129,7 @@ pub(super) fn of_entry(view: &ViewContext, member_id: i64, entry: entries::Liste
     }
 }
 
-pub(crate) fn bookings(tx: &Read, view: &ViewContext, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+pub(crate) fn bookings(tx: &Read, view: &ViewContext, member_id: MemberId, skip: i64) -> Result<Vec<Line>, Failure> {
     let filter = Filter { member_id: Some(member_id), ..Filter::default() };
     let found = bookings::list(tx, &filter, LINES_READ, skip)?;
     Ok(found.into_iter().map(|row| of_booking(view, row)).collect())
@@ -150,7 +151,7 @@ pub(super) fn of_booking(view: &ViewContext, row: BookingRow) -> Line {
     }
 }
 
-pub(crate) fn payments(tx: &Read, view: &ViewContext, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+pub(crate) fn payments(tx: &Read, view: &ViewContext, member_id: MemberId, skip: i64) -> Result<Vec<Line>, Failure> {
     let found = money::list(tx, member_id, LINES_READ, skip)?;
     Ok(found.into_iter().map(|row| of_payment(view, row)).collect())
 }
@@ -180,7 +181,7 @@ pub(super) fn of_payment(view: &ViewContext, row: money::Payment) -> Line {
 }
 
 /// The member's notices and messages, the latest first. The text of a message is not shown, because it may be secret.
-pub(crate) fn messages(tx: &Read, view: &ViewContext, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+pub(crate) fn messages(tx: &Read, view: &ViewContext, member_id: MemberId, skip: i64) -> Result<Vec<Line>, Failure> {
     let mut dated = Vec::new();
     for row in notices::list(tx, member_id, skip.saturating_add(LINES_READ), 0)? {
         let detail: Value = serde_json::from_str(&row.detail).unwrap_or(Value::Null);

@@ -1,11 +1,12 @@
 //! Looking a member up by ID, or by an identifier that a clerk typed.
 
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::store::Read;
 use crate::store::tables::{joins, members};
 
 /// The display name of a member; `None` where there is no such member.
-pub(crate) fn name_of(tx: &Read, member_id: i64) -> Result<Option<String>, Failure> {
+pub(crate) fn name_of(tx: &Read, member_id: MemberId) -> Result<Option<String>, Failure> {
     let profile = members::find(tx, member_id)?;
     Ok(profile.map(|one| one.display_name().to_owned()))
 }
@@ -19,8 +20,8 @@ pub(crate) enum LookupError {
 
 /// The member with this number, which may follow a `#`, username or e-mail address; of an account that was joined into
 /// another one, that other.
-pub(crate) fn find_member(tx: &Read, typed: &str) -> Result<Result<i64, LookupError>, Failure> {
-    let number = typed.strip_prefix('#').unwrap_or(typed).trim().parse::<i64>().ok();
+pub(crate) fn find_member(tx: &Read, typed: &str) -> Result<Result<MemberId, LookupError>, Failure> {
+    let number = typed.strip_prefix('#').unwrap_or(typed).trim().parse::<MemberId>().ok();
     let by_number = number.map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
     let by_name = members::find_account(tx, typed)?;
     Ok(match (by_number.map(|one| one.member_id), by_name.map(|one| one.member_id)) {

@@ -7,6 +7,7 @@ use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::opening::{self, Balance, MINUTES_MAX};
 use crate::auth::Clerk;
 use crate::domain::catalogue::names;
+use crate::domain::ids::MemberId;
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -48,13 +49,13 @@ struct OpeningInput {
     time: String,
     date: String,
     comment: String,
-    signer: Option<i64>,
+    signer: Option<MemberId>,
     levels: Vec<String>,
     skills: Vec<String>,
 }
 
 impl OpeningInput {
-    fn is_signer(&self, member_id: &i64) -> bool {
+    fn is_signer(&self, member_id: &MemberId) -> bool {
         self.signer == Some(*member_id)
     }
 }
@@ -108,7 +109,7 @@ pub(crate) fn enter(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// The ticked skills, and those skills of ticked levels that the member does not have yet.
-fn all_skills(site: &Site, tx: &Read, member_id: i64, sent: &OpeningInput) -> Result<Vec<String>, Failure> {
+fn all_skills(site: &Site, tx: &Read, member_id: MemberId, sent: &OpeningInput) -> Result<Vec<String>, Failure> {
     let states = logbook::list_skill_states(tx, member_id)?;
     let has = |skill: &str| states.iter().any(|(one, status)| one == skill && status.blocks_same_skill());
     let mut skills = sent.skills.clone();

@@ -6,6 +6,7 @@ use crate::app::logbook::rules::{Recordable, Request, list_recordable};
 use crate::app::logbook::{COMMENT_CHARS_MAX, requests};
 use crate::auth::Clerk;
 use crate::domain::catalogue::names;
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -117,7 +118,7 @@ fn name_of(site: &Site, call: &Call, skill: &str) -> String {
     names::say(call.language(), name.map_or(skill, String::as_str)).to_owned()
 }
 
-fn blank(site: &Site, member_id: i64) -> Result<ProofForm, Failure> {
+fn blank(site: &Site, member_id: MemberId) -> Result<ProofForm, Failure> {
     ProofForm::new(site, format!("{PART}/{member_id}/record"), BOUND, String::new())
 }
 

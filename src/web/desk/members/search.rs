@@ -3,6 +3,7 @@
 
 use super::lookup::{self, LookupError};
 use crate::domain::card;
+use crate::domain::ids::MemberId;
 use crate::domain::member_query::{self, MemberQuery};
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -20,7 +21,7 @@ const JUDGED_MAX: usize = 200;
 const GUESSED_MAX: usize = 300;
 
 pub(crate) struct Hit {
-    pub member_id: i64,
+    pub member_id: MemberId,
     pub name: String,
     pub initials: String,
     pub has_photo: bool,
@@ -71,7 +72,7 @@ pub(crate) fn named(hits: &[Hit]) -> String {
 }
 
 /// The member with this number, username, e-mail address or name.
-pub(crate) fn find_one(site: &Site, typed: &str) -> Result<Result<i64, NotOne>, Failure> {
+pub(crate) fn find_one(site: &Site, typed: &str) -> Result<Result<MemberId, NotOne>, Failure> {
     match site.store.read(|tx| lookup::find_member(tx, typed))? {
         Ok(member_id) => return Ok(Ok(member_id)),
         Err(LookupError::Ambiguous) => return Ok(Err(NotOne::TwoAccounts)),
@@ -90,7 +91,7 @@ pub(crate) fn find_one(site: &Site, typed: &str) -> Result<Result<i64, NotOne>, 
 }
 
 /// The IDs of up to two members whose names contain every typed word or begin with it.
-fn by_name(site: &Site, typed: &str) -> Result<Vec<i64>, Failure> {
+fn by_name(site: &Site, typed: &str) -> Result<Vec<MemberId>, Failure> {
     let query = MemberQuery::parse(typed);
     site.store.read(|tx| {
         // An exact name wins over names that only begin with it.
@@ -180,7 +181,7 @@ struct Judged {
     /// [`UNLIKE`] for a member whom the index matches and [`distance`] does not: it folds fewer alphabets.
     distance: u32,
     name: String,
-    member_id: i64,
+    member_id: MemberId,
 }
 
 const UNLIKE: u32 = u32::MAX;

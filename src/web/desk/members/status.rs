@@ -3,6 +3,7 @@
 use crate::app::joining;
 use crate::app::logbook::rules::list_next_skills;
 use crate::domain::catalogue::names;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::domain::when;
@@ -43,7 +44,7 @@ pub(crate) struct Status {
     /// Whom the member may be, of which the desk was told.
     pub(crate) alike: Option<AlikeAccounts>,
     /// Accounts that were joined into this one: number, in words, and whether that can be undone.
-    pub(crate) joins: Vec<(i64, String, bool)>,
+    pub(crate) joins: Vec<(MemberId, String, bool)>,
 }
 
 /// The next booking from this morning on: the first that is not checked in, else the first of all.
@@ -99,11 +100,11 @@ pub(crate) fn read(
 
 fn list_joins(
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
     now: i64,
     zone: &TimeZone,
     language: Language,
-) -> Result<Vec<(i64, String, bool)>, Failure> {
+) -> Result<Vec<(MemberId, String, bool)>, Failure> {
     let say = |one: joins::Joined| {
         let when = when::moment(language, zone, one.joined_at);
         let text = Text::new("join.was").with("when", when).with("name", one.name).with("number", one.joined_id);
@@ -114,7 +115,7 @@ fn list_joins(
 
 fn list_refused_check_ins(
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
     zone: &TimeZone,
     language: Language,
 ) -> Result<Vec<(i64, String)>, Failure> {
@@ -151,7 +152,7 @@ pub(super) fn next_booking(
 }
 
 /// The next levels of a member, flyer levels first.
-fn levels(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<Vec<LevelProgress>, Failure> {
+fn levels(site: &Site, tx: &Read, member_id: MemberId, language: Language) -> Result<Vec<LevelProgress>, Failure> {
     let mut levels: Vec<(&str, LevelProgress)> = Vec::new();
     for (level, skill) in list_next_skills(site, tx, member_id)?.into_iter().filter(|(_, skill)| skill.required) {
         let name = names::say(language, &level.name);

@@ -9,6 +9,7 @@ use crate::app::logbook::time::{self, Editor, Patch};
 use crate::app::logbook::{self, COMMENT_CHARS_MAX};
 use crate::app::papers;
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -123,7 +124,7 @@ pub(crate) fn delete(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     back(known.member_id, "deleted")
 }
 
-fn back(member_id: i64, done: &str) -> Answer {
+fn back(member_id: MemberId, done: &str) -> Answer {
     Ok(reply::see_other(&format!("{PART}/{member_id}?done={done}#logbook")))
 }
 

@@ -1,6 +1,7 @@
 //! The timeline of a member by year: flights, sign-offs, bookings, check-ins, payments, notes and bans.
 
 use super::list_tabs::{LINES_READ, Line, ViewContext, entry_badge, joined, of_booking, of_entry, of_payment};
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Read;
@@ -18,14 +19,14 @@ const EVENTS_MAX: i64 = 100_000;
 const BOOKINGS_MAX: i64 = 100;
 
 /// The latest events after `skip` others; one more than is shown.
-pub(crate) fn list(tx: &Read, view: &ViewContext, member_id: i64, skip: i64) -> Result<Vec<Line>, Failure> {
+pub(crate) fn list(tx: &Read, view: &ViewContext, member_id: MemberId, skip: i64) -> Result<Vec<Line>, Failure> {
     let lapsed = standing::lapsed(tx, member_id, view.now)?;
     let events = timeline::list(tx, member_id, LINES_READ, skip)?;
     events.into_iter().map(|event| line(tx, view, member_id, event, &lapsed)).collect()
 }
 
 /// The years with events, the latest first; and the total number of events.
-pub(crate) fn years(tx: &Read, view: &ViewContext, member_id: i64) -> Result<(Vec<Year>, i64), Failure> {
+pub(crate) fn years(tx: &Read, view: &ViewContext, member_id: MemberId) -> Result<(Vec<Year>, i64), Failure> {
     let moments = timeline::list_moments(tx, member_id, EVENTS_MAX)?;
     let mut years: Vec<Year> = Vec::new();
     for (skip, at) in (0..).zip(&moments) {
@@ -38,7 +39,7 @@ pub(crate) fn years(tx: &Read, view: &ViewContext, member_id: i64) -> Result<(Ve
     Ok((years, moments.len() as i64))
 }
 
-fn line(tx: &Read, view: &ViewContext, member_id: i64, event: Event, lapsed: &[&str]) -> Result<Line, Failure> {
+fn line(tx: &Read, view: &ViewContext, member_id: MemberId, event: Event, lapsed: &[&str]) -> Result<Line, Failure> {
     let found = match event.what {
         What::Entry => entries::find_listed(tx, event.id)?.map(|entry| of_entry(view, member_id, entry, lapsed)),
         What::Move => of_move(tx, view, event)?,
@@ -61,7 +62,7 @@ fn line(tx: &Read, view: &ViewContext, member_id: i64, event: Event, lapsed: &[&
 }
 
 /// A booking of any tunnel, by member and time of flight.
-fn find_booking(tx: &Read, member_id: i64, event: Event) -> Result<Option<BookingRow>, Failure> {
+fn find_booking(tx: &Read, member_id: MemberId, event: Event) -> Result<Option<BookingRow>, Failure> {
     let filter =
         Filter { member_id: Some(member_id), from: Some(event.more), to: Some(event.more + 1), ..Filter::default() };
     let found = bookings::list(tx, &filter, BOOKINGS_MAX, 0)?;

@@ -9,6 +9,7 @@ use crate::app::waivers::paper::relation_key;
 use crate::app::waivers::{self as app_waivers, Signing, WORD_CHARS_MAX};
 use crate::app::{self, family, flights};
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::domain::waiver::{Reason, SigningPlace};
@@ -63,8 +64,8 @@ struct Page {
     sheet: Option<WaiverForm>,
     papers: Vec<Paper>,
     /// The member's guardians, and the children whose guardian the member is: ID, name and relation.
-    guardians: Vec<(i64, String, String)>,
-    wards: Vec<(i64, String, String)>,
+    guardians: Vec<(MemberId, String, String)>,
+    wards: Vec<(MemberId, String, String)>,
     emergency: Emergency,
     /// The mark of the stored contact.
     seen_emergency: String,
@@ -139,7 +140,7 @@ pub(crate) fn mark_error(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// 404 unless the waiver is the member's.
-fn check_signature(site: &Site, member_id: i64, signature_id: i64) -> Result<(), Failure> {
+fn check_signature(site: &Site, member_id: MemberId, signature_id: i64) -> Result<(), Failure> {
     let signed = site.store.read(|tx| Ok(waivers::find(tx, signature_id)?))?;
     if signed.is_some_and(|signed| signed.member_id == member_id) { Ok(()) } else { Err(Failure::not_found()) }
 }
@@ -180,17 +181,17 @@ pub(crate) fn withdraw(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// The member ID of the path; 404 on a site that requires no waivers.
-pub(super) fn find_id(site: &Site, call: &Call) -> Result<i64, Failure> {
+pub(super) fn find_id(site: &Site, call: &Call) -> Result<MemberId, Failure> {
     check_waivers_required(site)?;
     path_id(call, 0)
 }
 
 /// The path of a member's waiver page.
-pub(crate) fn path(member_id: i64) -> String {
+pub(crate) fn path(member_id: MemberId) -> String {
     format!("{PART}/{member_id}/waiver")
 }
 
-pub(in crate::web::desk) fn back(member_id: i64, word: &str) -> Answer {
+pub(in crate::web::desk) fn back(member_id: MemberId, word: &str) -> Answer {
     Ok(reply::see_other(&format!("{}?done={word}", path(member_id))))
 }
 
@@ -326,7 +327,7 @@ fn show_refused(papers: &mut [Paper], decision: Option<(i64, String, String)>, e
 fn check_in(
     site: &Site,
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
     zone: &TimeZone,
     language: Language,
 ) -> Result<Option<NextBooking>, Failure> {
@@ -348,7 +349,7 @@ fn state(found: Option<(Option<Reason>, bool)>, language: Language) -> Badge {
 }
 
 /// The badge of a member's waiver; `None` on a site that requires none.
-pub(super) fn find_badge(site: &Site, member_id: i64, language: Language) -> Result<Option<Badge>, Failure> {
+pub(super) fn find_badge(site: &Site, member_id: MemberId, language: Language) -> Result<Option<Badge>, Failure> {
     if !site.config.waiver.required {
         return Ok(None);
     }
@@ -365,7 +366,7 @@ pub(super) fn find_badge(site: &Site, member_id: i64, language: Language) -> Res
     Ok(Some(Badge::new(tone, language.say(&Text::new(key)))))
 }
 
-fn allowed(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<Option<String>, Failure> {
+fn allowed(site: &Site, tx: &Read, member_id: MemberId, language: Language) -> Result<Option<String>, Failure> {
     let Some(known) = waivers::find_override(tx, member_id, site.now())? else { return Ok(None) };
     let by = members::find_clerk_name(tx, known.made_by)?;
     Ok(Some(language.say(&Text::new("papers.allowed").with("by", by).with("reason", known.reason))))

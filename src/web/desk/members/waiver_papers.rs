@@ -2,6 +2,7 @@
 
 use crate::app::waivers as app_waivers;
 use crate::app::waivers::paper::{place_key, relation_key};
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::waiver;
 use crate::domain::when;
@@ -36,7 +37,7 @@ pub(super) struct Paper {
 }
 
 /// The signed waivers of a member, the latest first.
-pub(super) fn list(site: &Site, tx: &Read, member_id: i64, language: Language) -> Result<Vec<Paper>, Failure> {
+pub(super) fn list(site: &Site, tx: &Read, member_id: MemberId, language: Language) -> Result<Vec<Paper>, Failure> {
     let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
     let mut papers = Vec::new();
     for (signature_id, paper) in waivers::list(tx, member_id, PAPERS_MAX)? {
@@ -94,7 +95,7 @@ pub(super) struct ConsentRow {
 /// A member's answers to consents, the newest first.
 pub(super) fn list_consents(
     tx: &Read,
-    member_id: i64,
+    member_id: MemberId,
     zone: &TimeZone,
     language: Language,
 ) -> Result<Vec<ConsentRow>, Failure> {

@@ -4,6 +4,7 @@ use super::PART;
 use crate::app;
 use crate::app::{claims, flights};
 use crate::auth::{Clerk, count_document};
+use crate::domain::ids::MemberId;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -24,7 +25,7 @@ const DONE: [(&str, &str); 3] =
 #[template(path = "desk/welcome.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    member_id: i64,
+    member_id: MemberId,
     name: String,
     username: String,
     /// Text about the mailed link; `None` where none was mailed.

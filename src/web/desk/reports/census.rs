@@ -2,6 +2,7 @@
 //! a snapshot. On large sites this takes seconds, so a background thread counts, and pages show the last counts.
 
 use crate::domain::catalogue::Catalogue;
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::site::priority;
@@ -77,7 +78,7 @@ impl Census {
 }
 
 fn are_few(site: &Site) -> Result<bool, Failure> {
-    let some = site.store.read(|tx| Ok(reports::list_member_ids(tx, 0, MEMBERS_AT_ONCE + 1)?))?;
+    let some = site.store.read(|tx| Ok(reports::list_member_ids(tx, MemberId(0), MEMBERS_AT_ONCE + 1)?))?;
     Ok(some.len() as i64 <= MEMBERS_AT_ONCE)
 }
 
@@ -95,7 +96,7 @@ fn begin(site: &Site) -> bool {
 
 fn count(site: &Site, now: i64) -> Result<Counts, Failure> {
     let mut counts = Counts { at: now, levels: vec![0; site.catalogue.levels().count()], ..Counts::default() };
-    let mut after = 0;
+    let mut after = MemberId(0);
     loop {
         let last = site.store.read(|tx| {
             let ids = reports::list_member_ids(tx, after, MEMBERS_AT_ONCE)?;
@@ -111,7 +112,7 @@ fn count(site: &Site, now: i64) -> Result<Counts, Failure> {
 }
 
 impl Counts {
-    fn add(&mut self, tx: &Read, catalogue: &Catalogue, member_id: i64, now: i64) -> Result<(), Failure> {
+    fn add(&mut self, tx: &Read, catalogue: &Catalogue, member_id: MemberId, now: i64) -> Result<(), Failure> {
         let held = holdings::list(tx, member_id)?;
         self.members += 1;
         self.beginners += i64::from(held.is_empty());

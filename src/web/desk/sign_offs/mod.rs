@@ -8,6 +8,7 @@ use super::members::list_tabs::{ViewContext, length};
 use crate::auth::Clerk;
 use crate::domain::catalogue::names;
 use crate::domain::entry::Kind;
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -53,7 +54,7 @@ struct Queue {
 
 struct Row {
     entry_id: i64,
-    member_id: i64,
+    member_id: MemberId,
     name: String,
     initials: String,
     has_photo: bool,
@@ -73,7 +74,7 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let zone = site.time_zone()?;
     let view = ViewContext { site, zone: &zone, language: call.language(), now: site.now() };
     let (queues, waiting) = site.store.read(|tx| {
-        let mut queues: Vec<(Option<i64>, Queue)> = Vec::new();
+        let mut queues: Vec<(Option<MemberId>, Queue)> = Vec::new();
         for entry in skills::list_pending(tx, ROWS_MAX, skip)? {
             let signer_id = entry.instructor_id;
             if queues.last().is_none_or(|(last, _)| *last != signer_id) {

@@ -1,6 +1,7 @@
 //! Invitations as the page of the staff shows them: the open ones, and the form for another.
 
 use crate::app::invitations::ROLES;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::domain::when;
@@ -23,7 +24,7 @@ pub(crate) struct InvitationInput {
     pub(crate) language: Language,
     pub(crate) number: i64,
     /// The problem, and the ID of the member who has the address.
-    pub(crate) problem: Option<(String, Option<i64>)>,
+    pub(crate) problem: Option<(String, Option<MemberId>)>,
 }
 
 /// An open invitation, ready to be rendered.

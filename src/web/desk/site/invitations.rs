@@ -6,6 +6,7 @@ use super::staff;
 use crate::app;
 use crate::app::invitations::{self as effect, Denial, Invited, Invitee, ROLES};
 use crate::auth::{Clerk, count_document};
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -80,7 +81,14 @@ fn read(mut form: Form, language: Language) -> (InvitationInput, Option<String>)
     (sent, problem)
 }
 
-fn again(site: &Site, call: &Call, clerk: &Clerk, sent: InvitationInput, problem: String, card: Option<i64>) -> Answer {
+fn again(
+    site: &Site,
+    call: &Call,
+    clerk: &Clerk,
+    sent: InvitationInput,
+    problem: String,
+    card: Option<MemberId>,
+) -> Answer {
     staff::page_with_invitation(site, call, clerk, InvitationInput { problem: Some((problem, card)), ..sent })
 }
 

@@ -4,6 +4,7 @@ use super::PART;
 use crate::app::signers::{self, FIRST_LEVELS, NewAppointment, NotAppointed, Standing};
 use crate::app::{self, Outcome};
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -31,7 +32,7 @@ struct Page {
 }
 
 struct Signer {
-    member_id: i64,
+    member_id: MemberId,
     name: String,
     /// The programme as the catalogue spells it, and in words.
     programme: String,

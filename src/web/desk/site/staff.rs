@@ -5,6 +5,7 @@ use super::invitation_view::{self, InvitationInput, Open};
 use crate::app::invitations::ROLES;
 use crate::app::{self, accounts};
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -40,7 +41,7 @@ struct Page {
 }
 
 struct User {
-    member_id: i64,
+    member_id: MemberId,
     name: String,
     username: String,
     role: String,

@@ -203,7 +203,7 @@ fn entries_csv(site: &Site, call: &Call, clerk: &Clerk, name: &str, (from, to): 
         row.plain(line.kind.name());
         row.plain(amount_without_currency(line.amount_cents, &line.currency));
         row.text(&line.currency);
-        row.plain(number(line.member_id));
+        row.plain(number(line.member_id.map(i64::from)));
         row.text(&line.member);
         row.plain(number(line.undoes));
         row.text(&line.reason);

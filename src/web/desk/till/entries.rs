@@ -6,6 +6,7 @@ use crate::app::payments::till as effect;
 use crate::auth::{Clerk, count_document};
 use crate::documents::PersonName;
 use crate::documents::printout::receipt::{self, Receipt};
+use crate::domain::ids::MemberId;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -36,7 +37,7 @@ struct Page {
     at: String,
     clerk: String,
     reason: String,
-    member_id: Option<i64>,
+    member_id: Option<MemberId>,
     member: String,
     /// Text with the address that the receipt can be mailed to; `None` without one.
     mail_to: Option<String>,

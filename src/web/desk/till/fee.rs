@@ -4,6 +4,7 @@ use super::{PART, TEXT_CHARS_MAX, money};
 use crate::app;
 use crate::app::payments::till::{self as effect, Denial, Fee, TakenFee};
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::domain::payment::a_year_after;
 use crate::domain::till::Kind;
 use crate::domain::when;
@@ -24,7 +25,7 @@ use serde_json::Value;
 #[template(path = "desk/till_fee.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    member_id: i64,
+    member_id: MemberId,
     name: String,
     /// Day until which the membership is paid, and whether that has passed.
     paid: Option<String>,

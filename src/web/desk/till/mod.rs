@@ -7,6 +7,7 @@ pub(crate) mod fee;
 use crate::app;
 use crate::app::payments::till::{self as effect, CashCount, Day};
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::payment::Price;
 use crate::domain::till::{Kind, Sums, parse_amount};
@@ -54,7 +55,7 @@ struct Row {
     at: String,
     kind: String,
     amount: String,
-    member_id: Option<i64>,
+    member_id: Option<MemberId>,
     member: String,
     clerk: String,
     reason: String,

@@ -5,6 +5,7 @@ use crate::domain::age;
 use crate::domain::booking::{Standing, membership_in_force};
 use crate::domain::catalogue::LevelKey;
 use crate::domain::currency;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::{Day, TimeZone};
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -67,7 +68,7 @@ struct Load {
 
 struct Row {
     booking_id: i64,
-    member_id: i64,
+    member_id: MemberId,
     name: String,
     dob: Option<i64>,
     /// Number and year of birth, where another arrival has the same name.
@@ -178,7 +179,7 @@ fn list(site: &Site, tx: &Read, query: &DayQuery) -> Result<Vec<Hour>, Failure> 
 
 /// Adds to arrivals of the same name what tells them apart.
 fn tell_apart(hours: &mut [Hour], query: &DayQuery) {
-    let mut owners: HashMap<String, BTreeSet<i64>> = HashMap::new();
+    let mut owners: HashMap<String, BTreeSet<MemberId>> = HashMap::new();
     for row in hours.iter().flat_map(|hour| &hour.rows) {
         owners.entry(row.name.to_lowercase()).or_default().insert(row.member_id);
     }

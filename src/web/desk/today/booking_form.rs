@@ -2,6 +2,7 @@
 
 use crate::app::bookings;
 use crate::domain::booking::{Denial, Standing, admit};
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::{Day, TimeZone};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -53,7 +54,7 @@ pub(crate) struct BookingInput {
 
 /// The member to book for, with obstacles to a booking.
 pub(super) struct FormMember {
-    pub(super) member_id: i64,
+    pub(super) member_id: MemberId,
     pub(super) name: String,
     pub(super) badges: Vec<Badge>,
     /// Key of the obstacle to a booking, and whether a payment removes it.
@@ -97,7 +98,7 @@ pub(super) fn build(
     site: &Site,
     call: &Call,
     (zone, day, is_today): (&TimeZone, Day, bool),
-    member_id: Option<i64>,
+    member_id: Option<MemberId>,
     refused: Option<BookingInput>,
 ) -> Result<BookingForm, Failure> {
     let (now, usual) = (site.now(), site.config.usual_minutes.clone());
@@ -127,7 +128,7 @@ fn member(
     site: &Site,
     tx: &Read,
     call: &Call,
-    member_id: i64,
+    member_id: MemberId,
     (zone, day, is_today): (&TimeZone, Day, bool),
 ) -> Result<Option<FormMember>, Failure> {
     let Some(name) = name_of(tx, member_id)? else { return Ok(None) };

@@ -12,6 +12,7 @@ pub(crate) use booking_form::BookingInput;
 use super::bookings as changes;
 use super::shift_note_view::{self, NoteView, RefusedNote};
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::{Day, TimeZone};
 use crate::domain::when;
 use crate::http::Answer;
@@ -82,7 +83,7 @@ struct PageQuery {
     day: String,
     typed: String,
     part: String,
-    book: Option<i64>,
+    book: Option<MemberId>,
     skip: i64,
 }
 

@@ -8,6 +8,7 @@ use crate::harness::{Caller, Site};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::sessions;
 
 #[test]
@@ -149,7 +150,7 @@ fn a_challenge_ends_with_its_session() {
     // Password changes, recoveries and bans end challenges in this way.
     let new = question(&site, &jane, json!({}));
     asked = sign_in_question(&site, "jane");
-    site.change(|tx| Ok(sessions::delete_of_member(tx, jane.id, None)?));
+    site.change(|tx| Ok(sessions::delete_of_member(tx, MemberId(jane.id), None)?));
     refused(&verify(&site, &page.create(&new).1));
     refused(&verify(&site, &page.get(&mut key, &asked)));
     let asked = sign_in_question(&site, "jane");

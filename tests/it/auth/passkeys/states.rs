@@ -7,6 +7,7 @@ use crate::harness::{Caller, Site, amount};
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::domain::role::Role;
 use tunneldesk::store::tables::{bans, sessions};
 
@@ -304,7 +305,7 @@ impl<'a> Sequence<'a> {
             // As a password change or a recovery does.
             (person.session, person.opened) = (false, 0);
             let member_id = person.caller.id;
-            site.change(|tx| Ok(sessions::delete_of_member(tx, member_id, None)?));
+            site.change(|tx| Ok(sessions::delete_of_member(tx, MemberId(member_id), None)?));
             self.forget(who);
         }
     }
@@ -314,7 +315,7 @@ impl<'a> Sequence<'a> {
         let person = &mut self.people[who];
         person.banned = !person.banned;
         let (id, banned) = (person.caller.id, person.banned);
-        self.site.change(|tx| Ok(bans::set(tx, id, banned.then_some(tx.now()))?));
+        self.site.change(|tx| Ok(bans::set(tx, MemberId(id), banned.then_some(tx.now()))?));
     }
 
     /// Ends the member's challenges. Those that named decoys belong to no member and could never succeed.

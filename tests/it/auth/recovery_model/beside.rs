@@ -4,6 +4,7 @@ use super::person::JANE;
 use super::{CHANGE, OWN, Sequence, USER};
 use serde_json::json;
 use std::time::Duration;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::bans;
 
 const USERNAME: &str = "/auth/account-access/recover-username";
@@ -155,7 +156,7 @@ impl Sequence<'_> {
         person.banned = !person.banned;
         let (id, banned) = (person.caller.id, person.banned);
         self.done.push(format!("{who} is banned: {banned}"));
-        self.site.change(|tx| Ok(bans::set(tx, id, banned.then_some(tx.now()))?));
+        self.site.change(|tx| Ok(bans::set(tx, MemberId(id), banned.then_some(tx.now()))?));
     }
 
     pub fn wait(&mut self) {

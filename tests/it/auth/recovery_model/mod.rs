@@ -13,6 +13,7 @@ use person::{ANSWERED, JANE, Person, Sent, hash_of, person};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::bans;
 
 const THREADS: u64 = 4;
@@ -371,7 +372,7 @@ impl<'a> Sequence<'a> {
         for who in 0..self.people.len() {
             if self.people[who].banned {
                 let id = self.people[who].caller.id;
-                self.site.change(|tx| Ok(bans::set(tx, id, None)?));
+                self.site.change(|tx| Ok(bans::set(tx, MemberId(id), None)?));
             }
             self.people[who].caller.get(USER).ok();
         }

@@ -3,6 +3,7 @@
 use crate::bad_input::dice::Dice;
 use crate::harness::{Caller, PASSWORD, Site};
 use std::collections::BTreeMap;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::security_answers;
 
 const TRIES: i64 = 5;
@@ -105,7 +106,7 @@ pub fn person(site: &Site, name: &str, answered: Answers, dice: &mut Dice) -> Pe
     let caller = site.member(name);
     for (question, answer) in answered {
         let phc = site.inside().hash(answer);
-        site.change(|tx| Ok(security_answers::set(tx, caller.id, *question, &phc)?));
+        site.change(|tx| Ok(security_answers::set(tx, MemberId(caller.id), *question, &phc)?));
     }
     let phone = dice.one_in(2).then_some("+41790000000");
     if phone.is_some() {

@@ -200,7 +200,7 @@ fn guests(site: &Site) -> Vec<i64> {
                 entries::insert_time(tx, id, id, None, &time)?;
                 members::set_paid_until(tx, id, Some(tx.now() + 100 * DAY))?;
             }
-            Ok(id)
+            Ok(id.0)
         };
         (0..BOOKED).map(one).collect()
     })

@@ -5,6 +5,7 @@ use crate::harness::{Caller, Site};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tunneldesk::domain::catalogue::{Catalogue, LevelKey};
+use tunneldesk::domain::ids::MemberId;
 
 /// The skills that Flyer Level 1 requires.
 fn first_level() -> Vec<&'static str> {
@@ -215,7 +216,7 @@ fn first_signers_stand_in_for_a_level_until_their_currency_lapses() {
     site.change(|tx| {
         let new = tunneldesk::store::tables::signers::NewSigner {
             tunnel_id: Site::TUNNEL_ID,
-            member_id: first.id,
+            member_id: MemberId(first.id),
             cat_group: "Instructor",
             cat_id: "2",
             appointed_by: None,

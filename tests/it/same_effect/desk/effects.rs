@@ -4,6 +4,7 @@ use super::super::{Effect, Nothing, Refused};
 use super::Stage;
 use crate::harness::senders;
 use serde_json::json;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::social_links;
 
 pub(super) const EFFECTS: &[Effect<Stage>] = &[
@@ -261,7 +262,7 @@ fn leave(s: &Stage) -> i64 {
         let sql = "INSERT INTO contact_messages (name, email, message, language, created_at)
                    VALUES ('B', 'b@example.com', 'with Zoe Quillfeather', 'en', 1)";
         tx.run(sql, [])?;
-        Ok(social_links::insert(tx, "facebook", "900001", zoe.id, "")?)
+        Ok(social_links::insert(tx, "facebook", "900001", MemberId(zoe.id), "")?)
     });
     zoe.id
 }

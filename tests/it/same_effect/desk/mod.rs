@@ -8,6 +8,7 @@ use crate::desk::Clerk;
 use crate::harness::{Caller, Site, senders};
 use serde_json::json;
 use std::collections::BTreeSet;
+use tunneldesk::domain::ids::MemberId;
 use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 use tunneldesk::store::tables::{contact, suppressed};
 
@@ -69,7 +70,7 @@ impl Stage {
         let values = json!({ "event": "password_changed" });
         let new = NewMessage {
             channel: Channel::Email,
-            member_id: Some(self.jane.id),
+            member_id: Some(MemberId(self.jane.id)),
             recipient: "jane@example.com",
             language: "de",
             template: "security_event",

@@ -5,6 +5,7 @@ mod words;
 use super::PART;
 use crate::auth::Clerk;
 use crate::domain::audit_action;
+use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
@@ -129,7 +130,7 @@ impl FilterInput {
         if typed.is_empty() {
             return Ok(Ok(None));
         }
-        Ok(match (site.store.read(|tx| find_member(tx, typed))?, typed.parse::<i64>()) {
+        Ok(match (site.store.read(|tx| find_member(tx, typed))?, typed.parse::<MemberId>()) {
             (Ok(member_id), _) | (Err(LookupError::NotFound), Ok(member_id)) => Ok(Some(format!("member:{member_id}"))),
             (Err(LookupError::NotFound), Err(_)) => Err("audit.nobody"),
             (Err(LookupError::Ambiguous), _) => Err("desk.member_two"),

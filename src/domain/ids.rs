@@ -1,0 +1,60 @@
+//! The numbers of rows, each of a type of its own: the number of a member does not pass for the number of a booking.
+
+use crate::keys::Part;
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Debug, Display};
+use std::num::ParseIntError;
+use std::str::FromStr;
+
+/// Declares the type of a table's numbers. It is read, written and shown as the number alone.
+macro_rules! id {
+    ($(#[doc = $doc:expr])* $name:ident) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub i64);
+
+        impl Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                Display::fmt(&self.0, f)
+            }
+        }
+
+        impl Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                Debug::fmt(&self.0, f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseIntError;
+
+            fn from_str(text: &str) -> Result<$name, ParseIntError> {
+                text.parse().map($name)
+            }
+        }
+
+        impl From<i64> for $name {
+            fn from(number: i64) -> $name {
+                $name(number)
+            }
+        }
+
+        impl From<$name> for i64 {
+            fn from(id: $name) -> i64 {
+                id.0
+            }
+        }
+
+        impl From<$name> for Part<'_> {
+            fn from(id: $name) -> Self {
+                id.0.into()
+            }
+        }
+    };
+}
+
+id! {
+    /// The number of a member.
+    MemberId
+}
