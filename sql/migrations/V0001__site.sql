@@ -792,13 +792,15 @@ CREATE TABLE history (
                                       OR event = 'booking.cancelled' OR event = 'booking.no_show' OR event = 'booking.restored'
                                       OR event = 'booking.checked_in' OR event = 'booking.check_in_undone'
                                       OR event = 'token.issued' OR event = 'token.refused'
-                                      OR event = 'user.created' OR event = 'user.edited' OR event = 'user.deleted'),
+                                      OR event = 'user.created' OR event = 'user.edited' OR event = 'user.deleted'
+                                      OR event = 'site.restored'),
     at         INTEGER NOT NULL,
     user_id    INTEGER REFERENCES partner_users,
     member_id  INTEGER,                              -- as the partner gave it: for a refused token perhaps nobody's, so it is no
                                                      -- reference
     booking_id INTEGER REFERENCES bookings,
-    detail     TEXT    NOT NULL DEFAULT '{}'         -- JSON: the booking's values, or why a token was refused
+    detail     TEXT    NOT NULL DEFAULT '{}'         -- JSON: the booking's values, why a token was refused, or the
+                                                     -- numbers of rows that a restore took away
 ) STRICT;
 CREATE INDEX history_by_partner ON history (partner_id, seq);
 CREATE INDEX history_by_member ON history (member_id) WHERE member_id IS NOT NULL;

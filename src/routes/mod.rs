@@ -131,6 +131,7 @@ pub static ROUTES: &[Route] = &[
     standby (POST,   "/standby",                                            follower::answer).described(&follower::ANSWER).reads::<follower::StandbyRequest>().ours().when_full(),
     open    (GET,    "/openapi.json",                                       description::document).described(&description::DOCUMENT).ours(),
     open    (GET,    "/collection.json",                                    description::collection).described(&description::COLLECTION).ours(),
+    open    (GET,    "/schemas/upstream-batch-1.json",                      description::upstream_batch).described(&description::UPSTREAM_BATCH).ours(),
     open    (GET,    "/docs",                                               description::page).described(&description::PAGE).ours().at_root(),
     open    (GET,    "/healthz",                                            health::alive).described(&health::ALIVE).ours().at_root().in_clear(),
     open    (GET,    "/readyz",                                             health::ready).described(&health::READY).ours().at_root().in_clear(),

@@ -212,6 +212,10 @@ fn after_a_restore_new_rows_get_new_numbers_and_all_arrive() {
     desk.run(&["sync"]).done();
     assert_eq!(receiver.state().book.numbers(), upwards(65));
     assert!(receiver.state().book.seqs()[60] > 1_000, "{:?}", receiver.state().book.seqs());
+    let rows = receiver.state().book.rows.clone();
+    let restored: Vec<_> =
+        rows.iter().filter(|row| row["event"] == "site.restored").map(|row| &row["detail"]).collect();
+    assert_eq!(restored, [&serde_json::json!({ "last_kept": 40, "last_lost": 60 })], "which rows are gone");
     let status = desk.json(&["sync", "--status"]);
     assert_eq!(
         (status["status"]["waiting_rows"].as_i64(), status["status"]["renumbered"].as_i64()),

@@ -187,6 +187,38 @@ pub(crate) fn collection(site: &Site, _: &Call) -> Answer {
     Ok(json(&Edition::of(site).collection))
 }
 
+crate::operation! {
+    /// The schema of a batch upstream
+    ///
+    /// JSON Schema (2020-12), version 1, for whoever writes a receiver of the partner metrics. A version only grows.
+    UPSTREAM_BATCH = "upstream_batch"
+        .also(|| json!({
+            "responses": {
+                "200": {
+                    "description": "The schema.",
+                    "json": {
+                        "schema": {
+                            "type": "object", "required": ["$schema", "$id", "properties", "$defs"],
+                            "properties": {
+                                "$schema": { "type": "string" }, "$id": { "type": "string" },
+                                "properties": { "type": "object" }, "$defs": { "type": "object" },
+                            },
+                            "additionalProperties": true,
+                        },
+                        "example": {
+                            "$schema": "https://json-schema.org/draft/2020-12/schema",
+                            "$id": "urn:tunneldesk:upstream-batch:1", "properties": {}, "$defs": {},
+                        },
+                    },
+                },
+            },
+        }))
+}
+
+pub(crate) fn upstream_batch(_: &Site, _: &Call) -> Answer {
+    Ok(reply::bytes("application/json", include_str!("../../../assets/api/upstream-batch-1.json")))
+}
+
 fn json(Text { plain, packed }: &Text) -> Reply {
     reply::bytes("application/json", plain.clone()).with_packed(packed.clone())
 }

@@ -96,7 +96,7 @@ crate::answer! {
         event: String [
     "user.created", "user.edited", "user.deleted", "token.issued", "token.refused", "booking.recorded",
     "booking.changed", "booking.moved", "booking.cancelled", "booking.no_show", "booking.restored",
-    "booking.checked_in", "booking.check_in_undone",
+    "booking.checked_in", "booking.check_in_undone", "site.restored",
 ] = "token.refused",
         /// When it happened.
         at: Moment = 1780000000,
@@ -108,7 +108,8 @@ crate::answer! {
         /// The booking that it is about.
         booking_id: Option<Id>,
         /// Of a booking its values; of a refused token the `reason`; of a record that the desk brought back
-        /// (`user.created`) `restored_by`; else empty.
+        /// (`user.created`) `restored_by`; of a restored site (`site.restored`) the numbers around the rows that are gone;
+        /// else empty.
         detail: Stored<HistoryDetail> = { "reason": "booking.wrong_pin" },
     }
 }
@@ -120,6 +121,10 @@ crate::answer! {
             "booking.was_missed", "booking.pin_outdated"
         ],
         restored_by: Sometimes<String> { "const": "desk" },
+        /// The last row before those that are gone.
+        last_kept: Sometimes<Int>,
+        /// The last row that is gone.
+        last_lost: Sometimes<Int>,
         registration_id: Sometimes<Option<Number>>,
         purchase_id: Sometimes<Option<Number>>,
         purchase_date: Sometimes<Option<Moment>>,

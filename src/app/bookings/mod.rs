@@ -6,8 +6,10 @@ pub(crate) mod of_partner;
 mod record;
 mod steps;
 
-pub(crate) use of_desk::{DESK_CLIENT_ID, DeskBooking, NotBooked, Quarter, book_at_desk, book_here_now, find_on_day};
-pub(super) use of_desk::{desk_client, find_of_desk, of_desk, sent_before};
+pub(crate) use of_desk::{
+    DESK_CLIENT_ID, DeskBooking, NotBooked, Quarter, book_at_desk, book_here_now, desk_client, find_on_day,
+};
+pub(super) use of_desk::{find_of_desk, of_desk, sent_before};
 pub(crate) use record::find_known;
 pub(super) use record::record;
 pub(super) use steps::{import, note_owner};

@@ -158,7 +158,7 @@ pub(in crate::app) fn of_desk(
 }
 
 /// The client under which the desk books; inserted before the desk's first booking.
-pub(in crate::app) fn desk_client(tx: &Write) -> Result<i64, Failure> {
+pub(crate) fn desk_client(tx: &Write) -> Result<i64, Failure> {
     Ok(match partners::find(tx, DESK_CLIENT_ID)? {
         Some(desk) => desk.partner_id,
         None => partners::insert(tx, DESK_CLIENT_ID, DESK_CLIENT_NAME, false, None)?,

@@ -102,6 +102,11 @@ impl Batch {
         }
     }
 
+    /// Whether it is a refused row that is sent again.
+    pub(crate) fn is_again(&self) -> bool {
+        self.refusals.is_some()
+    }
+
     /// The idempotency key, the same for every attempt: the site and its rows. A refused row that is sent again has a
     /// key of its own, because a receiver that stores answers would repeat the refusal.
     pub fn key(&self) -> String {

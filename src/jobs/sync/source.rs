@@ -2,11 +2,13 @@
 
 use super::batch::Row;
 use super::upstream::{Position, Trouble};
+use crate::app::bookings::desk_client;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::tables::history::{self, Filter, HistoryRow};
+use crate::store::tables::history::{self, Event, EventSubject, Filter, HistoryRow};
 use crate::store::tables::sync::{self, Refused, State};
+use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 /// The greatest number of rows by which a receiver may be ahead; a greater claim is refused, because no site has lost
@@ -103,7 +105,7 @@ impl Source for SiteSource {
 
     /// Handles a database that was restored from a backup, while the receiver has rows under the next numbers. Rows
     /// after the moment of the receiver's last row are new to the receiver, and get numbers beyond its position. The
-    /// receiver has the older rows.
+    /// receiver has the older rows. A row `site.restored` tells the receiver which of its rows are gone here.
     fn skip_to(&mut self, state: &State, position: Position) -> Result<State, Trouble> {
         let written = self.site.store.write(self.site.now(), |tx| {
             let ahead = position.seq - history::last_seq(tx)?;
@@ -115,14 +117,21 @@ impl Source for SiteSource {
                 Some(at) => history::first_younger(tx, state.offered + 1, position.seq, at)?,
                 None => None,
             };
+            let kept = history::last_up_to(tx, new.map_or(position.seq, |first| first - 1))?;
             if let Some(first) = new {
                 state.renumbered += history::renumber(tx, first, position.seq + 1)? as i64;
                 state.renumbered_at = Some(tx.now());
             }
             history::raise_numbers(tx, position.seq)?;
+            let is_restored = kept < position.seq;
+            if is_restored {
+                let detail = json!({ "last_kept": kept, "last_lost": position.seq }).to_string();
+                let about = EventSubject { detail: Some(&detail), ..EventSubject::default() };
+                history::insert(tx, desk_client(tx)?, Event::SiteRestored, &about)?;
+            }
             (state.cursor, state.held, state.offered, state.pending) = (position.seq, position.seq, position.seq, 0);
             sync::replace(tx, &state)?;
-            Ok(Ok((state, new.is_some() || ahead > 0)))
+            Ok(Ok((state, is_restored)))
         });
         let (state, was_restored) =
             written.map_err(|e| Trouble::later(format!("cannot write how far the sync is: {e}")))??;

@@ -21,7 +21,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
 .joins(&[stays("member_id", AS_IT_WAS)])];
 
 named! {
-    /// A partner's request that changed something, or was refused; or what became of a booking at this site.
+    /// A partner's request that changed something, or was refused; what became of a booking at this site; or a restore.
     pub enum Event {
         /// A user record was created.
         UserCreated = "user.created",
@@ -49,6 +49,8 @@ named! {
         BookingCheckedIn = "booking.checked_in",
         /// A check-in was undone.
         CheckInUndone = "booking.check_in_undone",
+        /// The site was restored to an earlier moment, so that rows which the receiver has are gone here.
+        SiteRestored = "site.restored",
     }
 }
 
@@ -194,6 +196,11 @@ pub(crate) fn renumber(tx: &Write, first: i64, to: i64) -> Result<usize> {
     let highest = tx.get(sql!("SELECT coalesce(max(seq), 0) FROM history"), [])?;
     raise_numbers(tx, highest)?;
     Ok(moved)
+}
+
+/// The last row up to this number; 0: there is none.
+pub(crate) fn last_up_to(tx: &Read, number: i64) -> Result<i64> {
+    tx.get(sql!("SELECT coalesce(max(seq), 0) FROM history WHERE seq <= ?1"), [number])
 }
 
 /// Ensures that new rows get numbers above this one.

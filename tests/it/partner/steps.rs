@@ -6,7 +6,7 @@ use crate::bad_input::dice::Dice;
 use crate::desk::{Clerk, kiosk};
 use crate::harness::{Caller, Site};
 use flate2::read::GzDecoder;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -52,6 +52,8 @@ struct Stage {
     told: BTreeMap<i64, Values>,
     /// The bookings as the receiver upstream has them.
     upstream: BTreeMap<i64, Values>,
+    /// The published schema of a batch.
+    schema: jsonschema::Validator,
     seq: i64,
     events: BTreeMap<String, usize>,
 }
@@ -70,7 +72,25 @@ impl Stage {
         let clerk = Clerk::at(&site, &desk);
         let (sent, tickets, told, upstream) = (Vec::new(), Vec::new(), BTreeMap::new(), BTreeMap::new());
         let (seq, events) = (0, BTreeMap::new());
-        Stage { site, partners, flyers, pins, desk, clerk, kiosk, sync, sent, tickets, told, upstream, seq, events }
+        let schema = site.stranger().get("/schemas/upstream-batch-1.json").ok().json();
+        let schema = jsonschema::validator_for(&schema).expect("the published schema is one");
+        Stage {
+            site,
+            partners,
+            flyers,
+            pins,
+            desk,
+            clerk,
+            kiosk,
+            sync,
+            sent,
+            tickets,
+            told,
+            upstream,
+            schema,
+            seq,
+            events,
+        }
     }
 
     fn send(&mut self, partner: usize, body: Value) {
@@ -265,11 +285,12 @@ impl Stage {
             }
         }
         let Some(first) = rows.first() else { return };
-        let batch = Batch::of("site", first.seq - 1, &rows);
+        let batch = Batch::of(&"0".repeat(32), first.seq - 1, &rows);
         assert_eq!(batch.last, self.seq, "one batch has them all");
         let mut text = String::new();
         GzDecoder::new(&*batch.body).read_to_string(&mut text).expect("a batch is gzip");
-        let body: Map<String, Value> = serde_json::from_str(&text).unwrap();
+        let body: Value = serde_json::from_str(&text).unwrap();
+        assert!(self.schema.is_valid(&body), "{:?}", self.schema.iter_errors(&body).next());
         for booking in body["bookings"].as_array().unwrap() {
             self.upstream.insert(booking["booking_id"].as_i64().unwrap(), values_of(booking));
         }

@@ -24,6 +24,12 @@ fn the_documented_example_for_receivers_is_exact() {
     let body: Value = serde_json::from_str(&example(&page, "body")).unwrap();
     let gzip = STANDARD.decode(example(&page, "gzip").replace('\n', "")).unwrap();
     assert_eq!(unpack(&gzip), body);
+    let schema = site.stranger().ask(Method::GET, "/schemas/upstream-batch-1.json").send().ok().json();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    assert!(schema.is_valid(&body), "{:?}", schema.iter_errors(&body).next());
+    let mut wrong = body.clone();
+    wrong["history"][0]["detail"]["minutes_booked"] = Value::Null;
+    assert!(!schema.is_valid(&wrong), "a booking without minutes");
     let headers = example(&page, "headers");
     let header = |name: &str| headers.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
     assert_eq!(header("token:"), hex(&hmac_sha256(b"partner-secret", &[&gzip])));

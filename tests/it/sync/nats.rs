@@ -63,6 +63,18 @@ fn a_batch_that_was_stored_and_not_acknowledged_is_not_stored_twice() {
     assert_whole(&broker, 26, 4);
 }
 
+/// The connection is closed while there is nothing to send.
+#[test]
+fn the_first_batch_after_a_pause_goes_at_once() {
+    let (broker, site) = scene();
+    let mut uploader = uploader(&site);
+    drain(&mut uploader);
+    uploader.disconnect();
+    add_rows(site.inside(), 26..=26);
+    assert_eq!(uploader.step(), Step::Moved(1), "{}", uploader.trouble());
+    assert_whole(&broker, 26, 4);
+}
+
 /// A batch that was delayed arrives after its rows were sent in other batches. The server does not know its id.
 #[test]
 fn a_late_batch_is_refused_by_the_stream() {

@@ -179,6 +179,14 @@ impl Nats {
         ];
         headers.extend(batch.position_at.map(|at| (LAST_AT, at.to_string())));
         headers.extend(self.signature(&batch.body)?);
+        // After a pause the connection is a new one, which does not know yet what the stream has.
+        if self.connection.is_none()
+            && let Some(held) = self.last()?
+            && held.seq != batch.after
+            && !batch.is_again()
+        {
+            return Err(Trouble::OutOfPosition(held));
+        }
         let subject = self.subject.clone();
         let connection = self.connection()?;
         headers.push((EXPECTED_BEFORE, connection.last.to_string()));
