@@ -5,6 +5,7 @@ mod callbacks;
 mod credentials;
 mod limits;
 mod log;
+mod network;
 mod off_site;
 mod outgoing;
 pub(crate) mod recipient;
@@ -39,7 +40,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use toml::Value;
-use values::{address, calling_code, currency, flight_minutes, loopback, origin, public_url};
+use values::{address, calling_code, currency, flight_minutes, origin, public_url};
 
 /// The sample that the package ships. The defaults are read from it, so the two cannot differ.
 pub(crate) const SAMPLE: &str = include_str!("../../packaging/tunneldesk.toml");
@@ -48,7 +49,8 @@ const ENVIRONMENT_PREFIX: &str = "TUNNELDESK_";
 /// Environment variables of the program that are no settings.
 const ENVIRONMENT_OTHERS: [&str; 1] = ["TUNNELDESK_CONFIG"];
 /// Settings that are never shown.
-const SECRETS: [&str; 6] = [
+const SECRETS: [&str; 7] = [
+    "metrics_token",
     "mail.password",
     "sms.token",
     "social.facebook.app_secret",
@@ -63,8 +65,12 @@ const DEMO_YEARLY_FEE_CENTS: i64 = 3_000;
 pub struct Config {
     /// The addresses on which the site answers over plain HTTP.
     pub listen: Vec<SocketAddr>,
-    /// The address on which `/metrics` and health are answered to this machine alone; `None`: none.
+    /// The address on which `/metrics` and health are answered; `None`: none.
     pub metrics_listen: Option<SocketAddr>,
+    /// The token that `/metrics` wants; `None`: the address is one of this machine.
+    pub metrics_token: Option<Secret>,
+    /// The name under which the site is found on its own network, like `tunneldesk.local`; `None`: none.
+    pub local_name: Option<String>,
     /// The data directory.
     pub data: PathBuf,
     /// The host names of the site, in lower case and without a port.
@@ -244,11 +250,13 @@ impl Settings {
     pub(crate) fn check(mut self) -> Result<Config, Vec<String>> {
         let config = Config {
             listen: self.list("listen", |s| s.parse().map_err(|_| "is not ADDRESS:PORT, for instance 0.0.0.0:8080")),
-            metrics_listen: self.text("metrics_listen", loopback).flatten(),
+            metrics_listen: self.metrics_listen(),
+            metrics_token: self.metrics_token(),
             data: self
                 .text("data", |s| if s.is_empty() { Err("must name a directory") } else { Ok(s.into()) })
                 .unwrap_or_default(),
-            names: self.list("names", host_name),
+            local_name: self.local_name(),
+            names: self.names(),
             public_names: self.list("public_names", host_name),
             public_url: self.text("public_url", public_url).flatten(),
             proxies: self.list("proxies", |s| {

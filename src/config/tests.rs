@@ -126,6 +126,28 @@ fn an_address_in_the_log_is_as_long_as_the_site_wants_it() {
 }
 
 #[test]
+fn metrics_leave_this_machine_only_with_a_token_that_nobody_guesses() {
+    let open = "metrics_listen = \"10.0.0.1:9464\"\n";
+    let mistakes = |lines: &str| with(&format!("{open}{lines}"), &[]).unwrap_err().join("\n");
+    assert!(mistakes("").contains("unless there is a metrics_token"), "{}", mistakes(""));
+    assert!(mistakes("metrics_token = \"short\"").contains("32 to 256"));
+    let token = "0123456789abcdef".repeat(2);
+    let config = with(&format!("{open}metrics_token = \"{token}\""), &[]).unwrap();
+    assert_eq!((config.metrics_token, config.metrics_listen.unwrap().port()), (Some(Secret::new(&token)), 9464));
+}
+
+#[test]
+fn a_local_name_is_one_word_and_counts_among_the_names() {
+    let names = |lines: &str| with(lines, &[]).unwrap().names;
+    assert_eq!(names("local_name = \"Tunneldesk.local\""), ["tunneldesk.local"]);
+    assert_eq!(names("names = [\"a.example.org\"]\nlocal_name = \"x.local\""), ["a.example.org", "x.local"]);
+    assert_eq!(with("local_name = \"x.local\"", &[]).unwrap().local_name.as_deref(), Some("x.local"));
+    for wrong in ["tunneldesk", "a.b.local", ".local", "tunnel desk.local"] {
+        assert!(with(&format!("local_name = \"{wrong}\""), &[]).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn metrics_can_be_turned_off() {
     assert_eq!(with("metrics_listen = \"\"", &[]).unwrap().metrics_listen, None);
 }

@@ -1,19 +1,6 @@
 //! Checks of single values; each error says what the value must be like.
 
 use super::{LogAddresses, LogFormat};
-use std::net::SocketAddr;
-
-pub(super) fn loopback(text: &str) -> Result<Option<SocketAddr>, &'static str> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let address: SocketAddr = text.parse().map_err(|_| "is not ADDRESS:PORT, for instance 127.0.0.1:9464")?;
-    if address.ip().is_loopback() {
-        Ok(Some(address))
-    } else {
-        Err("must be a loopback address: the metrics are not for the network")
-    }
-}
 
 pub(crate) fn host_name(text: &str) -> Result<String, &'static str> {
     let sound = |label: &str| {

@@ -62,8 +62,19 @@ pub struct Fact {
     pub text: Text,
     /// The action to take; `None` where nothing needs to be done.
     pub next: Option<Text>,
-    /// The measured value for the metrics: its name with the unit, and the number.
-    pub figure: Option<(&'static str, i64)>,
+    /// The measured value for the metrics.
+    pub figure: Option<Figure>,
+}
+
+/// A measured value, as the metrics show it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figure {
+    /// What is measured, with its unit: follows the name of the fact.
+    pub unit: &'static str,
+    /// What the value means, for whoever reads the metrics.
+    pub help: &'static str,
+    /// The value.
+    pub value: i64,
 }
 
 impl State {
@@ -111,8 +122,8 @@ impl Fact {
         Fact { name, state, text, next, figure: None }
     }
 
-    pub(crate) fn with_figure(mut self, unit: &'static str, value: i64) -> Fact {
-        self.figure = Some((unit, value));
+    pub(crate) fn with_figure(mut self, unit: &'static str, help: &'static str, value: i64) -> Fact {
+        self.figure = Some(Figure { unit, help, value });
         self
     }
 }

@@ -1,5 +1,6 @@
 //! Background jobs, and the loop that restarts a job after a panic.
 
+pub(crate) mod discovery;
 pub mod outbox;
 pub mod reminders;
 pub(crate) mod scrub;

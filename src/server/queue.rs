@@ -38,6 +38,15 @@ pub(super) struct Limits {
     pub jobs_max: usize,
 }
 
+/// How much of a queue is used now.
+pub(super) struct Usage {
+    pub name: &'static str,
+    pub threads_busy: usize,
+    pub threads_max: usize,
+    pub jobs_waiting: usize,
+    pub jobs_max: usize,
+}
+
 pub(super) struct Queue<J>(Arc<Shared<J>>);
 
 struct Shared<J> {
@@ -129,9 +138,11 @@ impl<J: Send + 'static> Queue<J> {
         Ok(())
     }
 
-    /// The number of waiting jobs.
-    pub(super) fn waiting(&self) -> usize {
-        self.0.lock().jobs.len()
+    pub(super) fn usage(&self) -> Usage {
+        let Limits { name, threads_max, jobs_max } = self.0.limits;
+        let state = self.0.lock();
+        let threads_busy = state.threads.saturating_sub(state.idle.len() + usize::from(state.spinning));
+        Usage { name, threads_busy, threads_max, jobs_waiting: state.jobs.len(), jobs_max }
     }
 
     /// Accepts no more jobs. The threads end after the waiting ones.
@@ -270,11 +281,11 @@ mod tests {
         }
         queue.push(jobs.next().unwrap()).unwrap();
         queue.push(jobs.next().unwrap()).unwrap();
-        assert_eq!(queue.waiting(), 2);
+        assert_eq!(queue.usage().jobs_waiting, 2);
         assert!(queue.push(jobs.next().unwrap()).is_err(), "three at work and two that wait are all");
         ends[0].send(13).unwrap();
         begins.recv_timeout(TIME_MAX).unwrap();
-        assert_eq!((threads(&queue), queue.waiting()), (3, 1), "a job with a fault ends no thread");
+        assert_eq!((threads(&queue), queue.usage().jobs_waiting), (3, 1), "a job with a fault ends no thread");
         queue.close();
         assert!(!queue.ends_by(Instant::now()), "it ended before what waits was done");
         drop(ends);

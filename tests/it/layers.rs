@@ -75,6 +75,7 @@ const RULES: &[Rule] = &[
         only_in: &["documents/certificate/", "documents/printout/", "documents/paint.rs", "documents/typesetting/"],
     },
     Rule { words: &["harfrust::"], only_in: &["documents/typesetting/"] },
+    Rule { words: &["mdns_sd::"], only_in: &["jobs/discovery.rs"] },
     Rule { words: &["qrcodegen::"], only_in: &["documents/qr.rs"] },
     Rule { words: &["image::"], only_in: &["documents/picture/mod.rs"] },
     Rule { words: &["argon2::"], only_in: &["domain/password.rs"] },

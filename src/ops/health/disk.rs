@@ -19,14 +19,18 @@ pub(crate) fn space(data: &Path) -> Fact {
     };
     let state = State::below(free, FREE_BYTES_WARNING, FREE_BYTES_ALARM);
     let text = Text::new("health.space").with("free", shown_bytes(free));
-    Fact::judged("space", state, text, Text::new("health.space.next")).with_figure("free_bytes", free.cast_signed())
+    Fact::judged("space", state, text, Text::new("health.space.next")).with_figure(
+        "free_bytes",
+        "Free bytes on the disk of the data directory.",
+        free.cast_signed(),
+    )
 }
 
 pub(crate) fn reserve(data: &Path) -> Fact {
     match std::fs::metadata(data.join(RESERVE_FILE)) {
         Ok(file) => {
             let text = Text::new("health.reserve").with("size", shown_bytes(file.len()));
-            Fact::ok("reserve", text).with_figure("bytes", file.len().cast_signed())
+            Fact::ok("reserve", text).with_figure("bytes", "Size of the emergency reserve.", file.len().cast_signed())
         }
         Err(_) => Fact::ok("reserve", Text::new("health.reserve.none")),
     }
@@ -61,5 +65,9 @@ pub(crate) fn wal(data: &Path) -> Fact {
     let bytes = std::fs::metadata(data_dir::wal(data)).map_or(0, |file| file.len());
     let state = State::above(bytes, WAL_BYTES_WARNING, WAL_BYTES_ALARM);
     let text = Text::new("health.wal").with("size", shown_bytes(bytes));
-    Fact::judged("wal", state, text, Text::new("health.wal.next")).with_figure("bytes", bytes.cast_signed())
+    Fact::judged("wal", state, text, Text::new("health.wal.next")).with_figure(
+        "bytes",
+        "Size of the write-ahead log when it was judged.",
+        bytes.cast_signed(),
+    )
 }

@@ -14,6 +14,9 @@ use crate::store::alarm;
 use crate::store::integrity::{self, Verdict};
 use crate::store::tables::{audit, tunnels};
 
+/// What the figure of the audit log says.
+const AUDIT_ROWS: &str = "Rows of the audit log that were compared.";
+
 pub(crate) fn store(site: &Site) -> Fact {
     let fenced = epoch::fenced(&site.config.data);
     let condition = match site.store.writer().condition() {
@@ -115,7 +118,8 @@ pub(crate) fn audit(site: &Site, depth: Depth) -> Fact {
                     let text = Text::new("health.audit.whole")
                         .with_count("rows", walk.rows)
                         .with("head", first_digits(&walk.head));
-                    Fact::ok("audit", text.with_count("backups", walk.witnesses)).with_figure("rows", walk.rows)
+                    Fact::ok("audit", text.with_count("backups", walk.witnesses))
+                        .with_figure("rows", AUDIT_ROWS, walk.rows)
                 }
                 Some(broken) => {
                     let text = Text::new("health.audit.broken").with("row", broken.row());
@@ -145,7 +149,7 @@ pub(crate) fn audit(site: &Site, depth: Depth) -> Fact {
             } else {
                 Fact::judged("audit", State::Alarm, Text::new("health.audit.broken").with("row", head.seq), next())
             };
-            fact.with_figure("rows", head.seq)
+            fact.with_figure("rows", AUDIT_ROWS, head.seq)
         }),
     )
 }

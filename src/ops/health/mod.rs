@@ -1,6 +1,7 @@
 //! Health: one list of facts, each ok, a warning or an alarm with what to do, for the doctor, the probes, the metrics and the
 //! desk. The limits are in [`crate::domain::health`].
 
+mod copies;
 mod disk;
 mod file;
 mod services;
@@ -43,8 +44,8 @@ pub fn check(site: &Site, depth: Depth) -> Vec<Fact> {
         clock(site),
         services::certificate(site),
         services::backup(site),
-        services::off_site_backup(site),
-        services::off_site_replication(site),
+        copies::off_site_backup(site),
+        copies::off_site_replication(site),
         services::drill(site),
         services::signature(site),
         services::outbox(site),
@@ -62,8 +63,8 @@ pub fn check(site: &Site, depth: Depth) -> Vec<Fact> {
     let at_times = [
         services::refused_forms(site),
         services::hidden_callers(site),
-        services::standby(site),
-        services::promotion(site),
+        copies::standby(site),
+        copies::promotion(site),
         leftovers(&site.config.data),
     ];
     facts.into_iter().chain(at_times.into_iter().flatten()).collect()

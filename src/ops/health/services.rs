@@ -1,6 +1,6 @@
 //! The facts about the services of the site: backups, replication, messages, the certificate, sign-ins.
 
-use super::{moment_text, or_unreadable, shown_bytes};
+use super::{moment_text, or_unreadable};
 use crate::auth::hidden_callers;
 use crate::auth::limits::booking_pins;
 use crate::auth::limits::messages::{self, DailyQuota};
@@ -8,19 +8,15 @@ use crate::auth::origin;
 use crate::auth::social;
 use crate::domain::health::{
     self, CERTIFICATE_SECONDS_ALARM, CERTIFICATE_SECONDS_WARNING, DRILL_SECONDS_WARNING, Fact, MISSES_ALARM,
-    MISSES_WARNING, OFF_SITE_BASE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING,
-    PROXY_SECONDS, SOCIAL_KEYS_SECONDS_WARNING, SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
+    MISSES_WARNING, OUTBOX_SECONDS_ALARM, OUTBOX_SECONDS_WARNING, PROXY_SECONDS, SOCIAL_KEYS_SECONDS_WARNING,
+    SYNC_SECONDS_ALARM, SYNC_SECONDS_WARNING, State,
 };
-use crate::domain::standby::Wait;
 use crate::i18n::language::Text;
 use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::backup_store::local_store;
 use crate::ops::backup::drill;
-use crate::ops::backup::off_site::mount::is_same_disk;
-use crate::ops::backup::off_site::{self, OffSite};
-use crate::ops::replication;
+use crate::ops::backup::off_site;
 use crate::ops::signature::Signer;
-use crate::ops::standby::{self, epoch};
 use crate::ops::tls;
 use crate::ops::upstream;
 use crate::site::Site;
@@ -54,7 +50,11 @@ pub(crate) fn certificate(site: &Site) -> Fact {
     let text = Text::new("health.certificate")
         .with("at", moment_text(site, ends_at))
         .with("days", left.div_euclid(DAY_SECONDS));
-    Fact::judged("certificate", state, text, next).with_figure("days_left", left.div_euclid(DAY_SECONDS))
+    Fact::judged("certificate", state, text, next).with_figure(
+        "days_left",
+        "Days until the certificate of https expires.",
+        left.div_euclid(DAY_SECONDS),
+    )
 }
 
 /// The files of the keys by which members sign in with other networks, which the operator keeps current.
@@ -122,7 +122,11 @@ pub(crate) fn backup(site: &Site) -> Fact {
     let state = health::backup(age, site.config.backup.every_hours * 3_600);
     let text =
         Text::new("health.backup").with("at", moment_text(site, newest.manifest.made_at)).with("name", newest.name());
-    Fact::judged("backup", state, text, Text::new("health.backup.next")).with_figure("age_seconds", age)
+    Fact::judged("backup", state, text, Text::new("health.backup.next")).with_figure(
+        "age_seconds",
+        "Age of the newest local backup.",
+        age,
+    )
 }
 
 /// The fingerprint of the key by which copies are signed: a new machine knows the site by it.
@@ -148,129 +152,6 @@ pub(crate) fn signature(site: &Site) -> Fact {
     }
 }
 
-/// Whether the off-site copy is as new as the local backup.
-pub(crate) fn off_site_backup(site: &Site) -> Fact {
-    let Some(off_site) = OffSite::of(site) else {
-        let (text, next) = (Text::new("health.off_site_backup.none"), Text::new("health.off_site_backup.next_first"));
-        return Fact::judged("off_site_backup", State::Warning, text, next);
-    };
-    let target = off_site.target();
-    let is_bucket = target.path().is_none();
-    let next = if is_bucket { "health.off_site_backup.next_store" } else { "health.off_site_backup.next" };
-    let next = Text::new(next).with("dir", target);
-    // Listing the target may take seconds, so the snapshot of the database is released first.
-    site.store.release();
-    // A failing bucket answers slowly; the replication thread knows of its trouble.
-    let watched = replication::status(site).filter(|_| is_bucket);
-    let trouble = watched.as_ref().and_then(|status| status.trouble.clone());
-    let known = watched.and_then(|_| off_site.newest_known());
-    let newest = match (trouble, known) {
-        (Some(trouble), _) => Err(trouble),
-        (None, Some(known)) => Ok(Some(known)),
-        (None, None) => off_site.list().map(|listing| listing.backups.into_iter().next()),
-    };
-    let newest = match newest {
-        Ok(newest) => newest,
-        Err(cause) => {
-            let text = match cause == off_site.no_answer() {
-                true => Text::new("health.off_site_backup.silent").with("dir", target),
-                false => Text::new("health.off_site_backup.refused").with("cause", cause),
-            };
-            return Fact::judged("off_site_backup", State::Alarm, text, next);
-        }
-    };
-    let made_at = |backup: &Backup| backup.manifest.made_at;
-    let (local, copied) = (local_store(&site.config.data).list().first().map(made_at), newest.as_ref().map(made_at));
-    let text = match copied {
-        Some(at) => Text::new("health.off_site_backup").with("dir", target).with("at", moment_text(site, at)),
-        None => Text::new("health.off_site_backup.empty").with("dir", target),
-    };
-    let state = match (local, copied) {
-        (Some(local), Some(copied)) => health::backup(local - copied, site.config.backup.every_hours * 3_600),
-        (Some(_), None) => State::Alarm,
-        (None, _) => State::Ok,
-    };
-    if state == State::Ok && target.path().is_some_and(|dir| is_same_disk(&site.config.data, &dir)) {
-        let text = text.followed_by([Text::new("health.off_site_backup.same_disk")]);
-        return Fact::judged("off_site_backup", State::Warning, text, Text::new("health.off_site_backup.next_first"));
-    }
-    Fact::judged("off_site_backup", state, text, next)
-}
-
-/// How far the off-site copy is behind the last write.
-pub(crate) fn off_site_replication(site: &Site) -> Fact {
-    let Some(status) = replication::status(site) else {
-        let is_set = OffSite::of(site).is_some();
-        let key = if is_set { "health.off_site.ended" } else { "health.off_site.unused" };
-        return Fact::ok("off_site", Text::new(key));
-    };
-    let late = State::above(status.behind_seconds, OFF_SITE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM);
-    let (key, state) = match status.has_chain {
-        true => ("health.off_site", late),
-        // A base takes a while. As long as nobody writes, a restore from the one before loses nothing.
-        false
-            if status.trouble.is_none()
-                && status.behind_bytes == 0
-                && status.behind_seconds <= OFF_SITE_BASE_SECONDS_ALARM =>
-        {
-            ("health.off_site.begins", late.min(State::Warning))
-        }
-        false => ("health.off_site.begins", late),
-    };
-    let state = if status.other_machine.is_some() { State::Alarm } else { state };
-    let other_machine = status.other_machine.filter(|cause| status.trouble.as_ref() != Some(cause));
-    let trouble = |cause: String| Text::new("health.off_site.trouble").with("cause", cause);
-    let text = Text::new(key)
-        .with_count("seconds", status.behind_seconds)
-        .with("bytes", shown_bytes(status.behind_bytes))
-        .followed_by(status.trouble.map(trouble))
-        .followed_by(other_machine.map(|cause| Text::new("health.off_site.stranger").with("cause", cause)))
-        .followed_by(status.replaces.then(|| Text::new("health.off_site.replaces")));
-    let is_bucket = OffSite::of(site).is_some_and(|off_site| off_site.target().path().is_none());
-    let next = if is_bucket { "health.off_site.next_store" } else { "health.off_site.next" };
-    Fact::judged("off_site", state, text, Text::new(next)).with_figure("lag_seconds", status.behind_seconds)
-}
-
-/// On a promoted machine: whether the replaced one knows of it. `None`: this machine replaced none, or was replaced itself.
-pub(crate) fn promotion(site: &Site) -> Option<Fact> {
-    let data = &site.config.data;
-    let other = epoch::own(data).other.filter(|_| epoch::fenced(data).is_none())?;
-    let text = |key: &'static str| Text::new(key).with("url", &other.url);
-    Some(match other.knows {
-        true => Fact::ok("promotion", text("health.promotion")),
-        false => {
-            let next = Text::new("health.promotion.next");
-            Fact::judged("promotion", State::Warning, text("health.promotion.untold"), next)
-        }
-    })
-}
-
-/// How far the standby is behind. `None`: there is no standby.
-pub(crate) fn standby(site: &Site) -> Option<Fact> {
-    let status = standby::status(site)?;
-    let late = State::above(status.behind_seconds, OFF_SITE_SECONDS_ALARM, OFF_SITE_SECONDS_ALARM);
-    let (key, state) = match status.is_attached {
-        true => ("health.standby", late),
-        false => ("health.standby.away", late.max(State::Warning)),
-    };
-    let without = match site.config.replica.wait {
-        Wait::Never => None,
-        Wait::InStep => Some("health.standby.alone"),
-        Wait::Refuse => Some("health.standby.refuses"),
-    };
-    let without = without.filter(|_| !status.is_in_step);
-    let state = if without.is_some() { State::Alarm } else { state };
-    let state = if status.has_second { state.max(State::Warning) } else { state };
-    let text = Text::new(key)
-        .with_count("seconds", status.behind_seconds)
-        .with("bytes", shown_bytes(status.behind_bytes))
-        .followed_by(without.map(Text::new))
-        .followed_by(status.has_second.then(|| Text::new("health.standby.second")));
-    let next = if status.has_second { "health.standby.second_next" } else { "health.standby.next" };
-    let fact = Fact::judged("standby", state, text, Text::new(next));
-    Some(fact.with_figure("lag_seconds", status.behind_seconds))
-}
-
 pub(crate) fn drill(site: &Site) -> Fact {
     let next = Text::new("health.drill.next");
     let Some(last) = drill::last(&site.config.data) else {
@@ -293,7 +174,11 @@ pub(crate) fn drill(site: &Site) -> Fact {
         None => Text::new("health.drill").with("at", at).with("name", name),
         Some(moment) => Text::new("health.drill.off_site").with("at", at).with("moment", moment_text(site, moment)),
     };
-    Fact::judged("drill", state, text, next).with_figure("age_seconds", age)
+    Fact::judged("drill", state, text, next).with_figure(
+        "age_seconds",
+        "Time since a backup was last restored and checked.",
+        age,
+    )
 }
 
 /// Without a mail server or an SMS gateway the desk reads messages out, and none is late.
@@ -308,7 +193,11 @@ pub(crate) fn outbox(site: &Site) -> Fact {
         let text = Text::new(key).with_count("waiting", waiting).with_count("dead", dead);
         let since = oldest.filter(|_| lag > OUTBOX_SECONDS_WARNING);
         let text = text.followed_by(since.map(|at| Text::new("health.outbox.since").with("at", moment_text(site, at))));
-        Fact::judged("outbox", state, text, Text::new("health.outbox.next")).with_figure("lag_seconds", lag)
+        Fact::judged("outbox", state, text, Text::new("health.outbox.next")).with_figure(
+            "lag_seconds",
+            "For how long the oldest message has waited.",
+            lag,
+        )
     });
     or_unreadable("outbox", fact)
 }
@@ -324,7 +213,11 @@ pub(crate) fn sync(site: &Site) -> Fact {
         let text = Text::new("health.sync")
             .with_count("waiting", status.waiting_rows)
             .with_count("refused", status.refused_rows);
-        Fact::judged("sync", state, text, Text::new("health.sync.next")).with_figure("lag_seconds", status.lag_seconds)
+        Fact::judged("sync", state, text, Text::new("health.sync.next")).with_figure(
+            "lag_seconds",
+            "For how long the oldest row has waited for the receiver upstream.",
+            status.lag_seconds,
+        )
     });
     or_unreadable("sync", fact)
 }
@@ -335,7 +228,11 @@ pub(crate) fn partners(site: &Site) -> Fact {
         let state = State::above(paused, 0, i64::MAX);
         let key = if paused > 0 { "health.partners.paused" } else { "health.partners" };
         let text = Text::new(key).with_count("count", paused);
-        Fact::judged("partners", state, text, Text::new("health.partners.next")).with_figure("paused", paused)
+        Fact::judged("partners", state, text, Text::new("health.partners.next")).with_figure(
+            "paused",
+            "Partners whose PINs are paused after wrong ones.",
+            paused,
+        )
     });
     or_unreadable("partners", fact)
 }
@@ -370,7 +267,11 @@ pub(crate) fn sign_ins(site: &Site) -> Fact {
     let fact = seen.map(|count| {
         let state = State::above(count, MISSES_WARNING, MISSES_ALARM);
         let text = Text::new("health.sign_ins").with_count("count", count);
-        Fact::judged("sign_ins", state, text, Text::new("health.sign_ins.next")).with_figure("failed_last_day", count)
+        Fact::judged("sign_ins", state, text, Text::new("health.sign_ins.next")).with_figure(
+            "failed_last_day",
+            "Wrong passwords and codes within a day.",
+            count,
+        )
     });
     or_unreadable("sign_ins", fact)
 }
@@ -390,7 +291,7 @@ mod tests {
         let site = new_site(&DataDir::lock(dir.path()).unwrap(), config);
         assert_eq!(sign_ins(&site).state, State::Ok);
         assert!(site.store.has_snapshot());
-        assert_eq!(off_site_backup(&site).name, "off_site_backup");
+        assert_eq!(super::super::copies::off_site_backup(&site).name, "off_site_backup");
         assert!(!site.store.has_snapshot());
     }
 }

@@ -11,7 +11,7 @@
 mod group_commit;
 
 use super::long_answer::{DRAWN_ANSWER_TIME_MAX, LONG_ANSWERS_MAX, NextChunk, RemainingChunks};
-use super::queue::{Limits, Queue, Work};
+use super::queue::{Limits, Queue, Usage, Work};
 use crate::auth::{self, Access};
 use crate::http::Answer;
 use crate::http::call::{AuthOutcome, Call, PrincipalId};
@@ -274,10 +274,10 @@ impl Pool {
         tokio::time::timeout(READ_ANSWER_TIME_MAX, answer).await.ok()?.ok()
     }
 
-    /// The requests that wait for hashing, and all other waiting requests.
-    pub(super) fn waiting(&self) -> (usize, usize) {
-        let others = [&self.reading, &self.writing, &self.drawing].into_iter().chain(&self.entering);
-        (self.hashing.waiting(), others.map(Queue::waiting).sum())
+    /// How much of each queue for requests is used now.
+    pub(super) fn usage(&self) -> impl Iterator<Item = Usage> {
+        let all = [&self.reading, &self.writing, &self.hashing, &self.drawing];
+        all.into_iter().chain(&self.entering).map(Queue::usage)
     }
 
     /// Ends the threads after the queued jobs. Threads that hang are abandoned.

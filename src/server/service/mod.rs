@@ -16,7 +16,7 @@ use super::matcher::{self, Match};
 use super::pool::{self, FinishedCall, Pool};
 use super::tls::HANDSHAKES_MAX;
 use crate::auth::Access;
-use crate::config::{Limits, LogAddresses};
+use crate::config::{Limits, LogAddresses, Secret};
 use crate::http::accept;
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
@@ -29,7 +29,7 @@ use crate::site::{CachedName, Site};
 use crate::stats::Stats;
 use crate::web::{self, Frame};
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -40,6 +40,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use subtle::ConstantTimeEq;
 
 pub(super) type Response = hyper::Response<live::ResponseBody>;
 
@@ -66,7 +67,7 @@ pub(super) enum ListenerKind {
     Secure,
     /// Plain HTTP on a site with TLS: everything is redirected to https, except what a device needs to trust the site.
     Clear,
-    /// Loopback: metrics and health, nothing else.
+    /// Metrics and health, nothing else: on loopback, or with a token.
     Metrics,
 }
 
@@ -90,6 +91,8 @@ pub(super) struct HttpService {
     public_names: Vec<String>,
     proxies: Vec<IpNet>,
     origins: Origins,
+    /// What `/metrics` wants to see.
+    metrics_token: Option<Secret>,
     /// The https port that plain connections are redirected to.
     secure_port: u16,
     log_addresses: LogAddresses,
@@ -125,6 +128,7 @@ impl HttpService {
             public_names: site.config.public_names.clone(),
             proxies: site.config.proxies.clone(),
             origins: Origins::new(&site.config.allowed_origins),
+            metrics_token: site.config.metrics_token.clone(),
             secure_port: site.ports().https.first().copied().unwrap_or_default(),
             log_addresses: site.config.log.addresses,
             hsts: hsts(site.config.tls.hsts_days),
@@ -174,7 +178,8 @@ impl HttpService {
         let cors = self.origins.decide(&request);
         if kind == ListenerKind::Metrics && request.uri().path() == "/metrics" {
             progress.set(ConnectionState::Processing);
-            let reply = match self.check_host(request.version(), request.headers()) {
+            let admitted = self.check_host(request.version(), request.headers());
+            let reply = match admitted.and_then(|()| self.check_metrics_token(request.headers())) {
                 // Metrics read the database, so another thread takes over the other connections meanwhile.
                 Ok(()) if !matches!(*request.method(), Method::GET | Method::HEAD) => reply::refusal(
                     &Failure::method_not_allowed().allow("GET, HEAD".to_owned()),
@@ -296,6 +301,16 @@ impl HttpService {
             Match::Found(row, params) => Ok((row, params)),
             Match::WrongMethod(allowed) => Err(Failure::method_not_allowed().allow(allowed)),
             Match::Unknown => Err(Failure::unknown_path()),
+        }
+    }
+
+    /// Whether somebody may read `/metrics`: everybody on this machine, where the settings name no token.
+    fn check_metrics_token(&self, headers: &HeaderMap) -> Result<(), Failure> {
+        let Some(token) = &self.metrics_token else { return Ok(()) };
+        let presented = headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+        match bool::from(presented.unwrap_or_default().ct_eq(token.reveal().as_bytes())) {
+            true => Ok(()),
+            false => Err(Failure::not_signed_in().because("not the token of the metrics")),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::kiosks;
+use crate::web::desk::address_code::AddressCode;
 use crate::web::{Frame, done, form, path_id, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
@@ -29,6 +30,8 @@ struct Page {
     skip_to: i64,
     /// The pairing code that was just made, and until when it is valid.
     code: Option<(String, String)>,
+    /// Where the kiosk's browser is to go.
+    address: Option<AddressCode>,
     name: String,
     problem: Option<String>,
 }
@@ -64,7 +67,16 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) 
     let rows: Vec<Row> = rows.into_iter().map(row).collect();
     let skip_to = skip.saturating_add(rows.len() as i64);
     let frame = Frame::of(site, call, clerk, "/desk/kiosks")?;
-    let mut page = Page { frame, rows, more: total - skip_to, skip_to, code: None, name: String::new(), problem: None };
+    let mut page = Page {
+        frame,
+        rows,
+        more: total - skip_to,
+        skip_to,
+        code: None,
+        address: None,
+        name: String::new(),
+        problem: None,
+    };
     let status = adjust(&mut page);
     Ok(shown(status, call.language(), &page))
 }
@@ -87,6 +99,7 @@ pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let until = site.time_zone()?.clock(site.now() + kiosk::PAIRING_SECONDS);
     page(site, call, clerk, |page| {
         page.code = Some((spaced(&code), page.frame.tell(&Text::new("kiosk.code_until").with("clock", until))));
+        page.address = AddressCode::of(site, "/kiosk");
         page.name = name;
         StatusCode::OK
     })

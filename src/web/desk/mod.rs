@@ -1,6 +1,7 @@
 //! The pages of the front desk: one file a page.
 
 pub(crate) mod account;
+mod address_code;
 pub(crate) mod bookings;
 pub(crate) mod brief_pictures;
 pub(crate) mod change_clerk;

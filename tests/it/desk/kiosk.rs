@@ -11,6 +11,8 @@ use tunneldesk::domain::ids::MemberId;
 pub fn paired(site: &Site) -> Clerk {
     let desk = Clerk::at(site, &site.desk());
     let page = desk.post("/desk/kiosks", &[("name", "Entrance")]).page();
+    let address = format!("role=\"img\" aria-label=\"{}/kiosk\"><svg", site.inside().public_url());
+    assert!(page.contains(&address), "no {address} to scan in {page}");
     let kiosk = Clerk::outside(site);
     let done = kiosk.post("/kiosk/pair", &[("code", &code_on(&page))]);
     assert_eq!((done.status, done.header("location")), (303, Some("/kiosk")), "{done}");

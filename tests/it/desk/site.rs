@@ -10,6 +10,7 @@ fn a_backup_and_a_drill_are_made_from_the_desk() {
     let site = demo();
     let admin = Clerk::at(&site, &site.admin());
     let before = admin.get("/desk/site").page();
+    assert!(before.contains(&format!("role=\"img\" aria-label=\"{}\"><svg", site.inside().public_url())), "{before}");
     let none = "Make the first backup: tunneldesk backup";
     assert!(before.contains(none) && before.contains("runs the first restore drill by itself"), "{before}");
     let drilled = admin.post("/desk/site/drill", &[]);

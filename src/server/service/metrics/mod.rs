@@ -1,10 +1,14 @@
 //! `/metrics`: the counters in the text format of Prometheus.
 
+mod process;
+
 use super::HttpService;
+use crate::domain::health::Figure;
 use crate::http::reply::{self, Reply};
 use crate::jobs;
 use crate::ops::{health, replication, standby};
 use crate::routes::TABLE;
+use crate::server::queue::Usage;
 use crate::site::Site;
 use crate::stats::{BOUNDS_MICROS, RouteStats};
 use crate::store::Condition;
@@ -21,6 +25,8 @@ impl HttpService {
 
 fn write(service: &HttpService) -> Reply {
     let mut text = String::with_capacity(16 * 1024);
+    process::write(&mut text, service.stats.started_at);
+    pool(&mut text, service);
     requests(&mut text, service);
     durations(&mut text, service);
     service.with_site(|site| {
@@ -32,7 +38,6 @@ fn write(service: &HttpService) -> Reply {
 
 fn gauges(text: &mut String, service: &HttpService, site: &Site) {
     let (stats, writer) = (&service.stats, site.store.writer());
-    let (waiting_hashing, waiting) = service.pool.waiting();
     let wal_bytes = std::fs::metadata(crate::store::data_dir::wal(&site.config.data)).map_or(0, |file| file.len());
     let (messages, sync) = (message_counts(site), sync_counts(site));
     let condition = writer.condition();
@@ -47,8 +52,7 @@ fn gauges(text: &mut String, service: &HttpService, site: &Site) {
             "Connections that ended in an error or a time-out.",
             get(&stats.connections_broken),
         ),
-        ("queue_waiting", "gauge", "Requests waiting for a thread.", waiting as u64),
-        ("queue_waiting_hashing", "gauge", "Requests waiting for a thread that hashes.", waiting_hashing as u64),
+        ("connections_max", "gauge", "Open connections that are allowed.", site.config.limits.connections_max as u64),
         ("queue_full_total", "counter", "Requests refused because a queue was full.", get(&stats.queue_full)),
         (
             "queue_too_long_total",
@@ -96,6 +100,33 @@ fn gauges(text: &mut String, service: &HttpService, site: &Site) {
     }
 }
 
+/// How much of each queue of requests and of the writer is used.
+fn pool(text: &mut String, service: &HttpService) {
+    let queues: Vec<Usage> = service.pool.usage().collect();
+    for (name, help, value) in [
+        (
+            "threads_busy",
+            "Threads that work on a request of this kind.",
+            (|queue| queue.threads_busy) as fn(&Usage) -> usize,
+        ),
+        ("threads_max", "Threads that may work on requests of this kind.", |queue| queue.threads_max),
+        ("waiting", "Requests that wait for such a thread.", |queue| queue.jobs_waiting),
+        ("waiting_max", "Requests that may wait; more are refused with 503.", |queue| queue.jobs_max),
+    ] {
+        _ = writeln!(text, "# HELP tunneldesk_pool_{name} {help}\n# TYPE tunneldesk_pool_{name} gauge");
+        for queue in &queues {
+            _ = writeln!(text, "tunneldesk_pool_{name}{{queue=\"{}\"}} {}", queue.name, value(queue));
+        }
+    }
+    let seconds = service.with_site(|site| get(&site.store.writer().commit_micros)) as f64 / 1e6;
+    _ = writeln!(
+        text,
+        "# HELP tunneldesk_store_commit_seconds_total Time that flushes took: its rate is the share of the time in which the \
+         writer waits for the disk.\n# TYPE tunneldesk_store_commit_seconds_total counter\n\
+         tunneldesk_store_commit_seconds_total {seconds}"
+    );
+}
+
 /// The doctor's checks, and the number and hash of the last audit row: a monitoring system that stores the metrics also
 /// stores evidence against a shortened audit log.
 fn doctor(text: &mut String, site: &Site) {
@@ -106,10 +137,11 @@ fn doctor(text: &mut String, site: &Site) {
     for fact in &*facts {
         _ = writeln!(text, "tunneldesk_health{{fact=\"{}\"}} {}", fact.name, fact.state as u8);
     }
-    for (name, (unit, value)) in facts.iter().filter_map(|fact| Some((fact.name, fact.figure?))) {
+    for (name, Figure { unit, help, value }) in facts.iter().filter_map(|fact| Some((fact.name, fact.figure?))) {
         _ = writeln!(
             text,
-            "# HELP tunneldesk_health_{name}_{unit} The value that the health check judges.\n# TYPE tunneldesk_health_{name}_{unit} gauge\ntunneldesk_health_{name}_{unit} {value}"
+            "# HELP tunneldesk_health_{name}_{unit} {help}\n# TYPE tunneldesk_health_{name}_{unit} gauge\n\
+             tunneldesk_health_{name}_{unit} {value}"
         );
     }
     if let Some(status) = replication::status(site) {

@@ -44,6 +44,7 @@ pub(super) struct Told {
     pub(super) change_feed: Arc<ChangeFeed>,
     pub(super) capture: Arc<Capture>,
     pub(super) commits: Arc<AtomicU64>,
+    pub(super) commit_micros: Arc<AtomicU64>,
     pub(super) under_way: Arc<CommitUnderWay>,
 }
 
@@ -186,13 +187,15 @@ impl Transaction for Database {
 
     fn commit(&mut self, decided: impl FnOnce(Result<u64, Failure>)) {
         let told = &self.told;
-        told.under_way.note(Some(Instant::now()));
+        let began = Instant::now();
+        told.under_way.note(Some(began));
         let change = told.readers.change();
         let outcome = self.try_commit();
         if self.is_open() {
             self.undo();
         }
         told.commits.fetch_add(1, Ordering::Relaxed);
+        told.commit_micros.fetch_add(began.elapsed().as_micros() as u64, Ordering::Relaxed);
         // The frames of the WAL are on the disk: the group need not wait for the checkpoint.
         decided(outcome);
         self.checkpoint();

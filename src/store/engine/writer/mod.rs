@@ -72,6 +72,8 @@ pub struct Writer {
     pub(crate) chain_key: OnceLock<ChainKey>,
     /// Flushes since the start.
     pub commits: Arc<AtomicU64>,
+    /// Microseconds that they took.
+    pub(crate) commit_micros: Arc<AtomicU64>,
     /// Transactions since the start, several to a flush.
     pub transactions: AtomicU64,
 }
@@ -84,13 +86,15 @@ impl Writer {
     pub(crate) fn new(mut conn: Connection, readers: Arc<Readers>, condition: Condition, watched: Watched) -> Writer {
         let change_feed = ChangeFeed::of(&mut conn, watched);
         let monitor = Arc::new(ConditionMonitor::new(condition));
-        let (capture, commits, under_way) = <(Arc<Capture>, Arc<AtomicU64>, Arc<CommitUnderWay>)>::default();
+        let (capture, under_way) = <(Arc<Capture>, Arc<CommitUnderWay>)>::default();
+        let (commits, commit_micros) = <(Arc<AtomicU64>, Arc<AtomicU64>)>::default();
         let told = Told {
             readers,
             monitor: monitor.clone(),
             change_feed: change_feed.clone(),
             capture: capture.clone(),
             commits: commits.clone(),
+            commit_micros: commit_micros.clone(),
             under_way: under_way.clone(),
         };
         Writer {
@@ -101,6 +105,7 @@ impl Writer {
             capture,
             chain_key: OnceLock::new(),
             commits,
+            commit_micros,
             transactions: AtomicU64::new(0),
         }
     }

@@ -26,6 +26,7 @@ use crate::site::Site;
 use crate::store::tables::outbox;
 use crate::store::tables::tls::Kind;
 use crate::store::tables::tunnels;
+use crate::web::desk::address_code::AddressCode;
 use crate::web::{Frame, show as shown};
 use askama::Template;
 use health::Facts;
@@ -56,6 +57,8 @@ struct Page {
     drill: String,
     /// Tunnel, time zone, names, addresses and certificate: label and value.
     addresses: Vec<(String, String)>,
+    /// The site's address as a QR code.
+    address: Option<AddressCode>,
     /// The last test mail of this clerk, in words.
     mail: String,
     has_mail: bool,
@@ -90,6 +93,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         drill: drill_in_words(call, &zone, drill.as_ref()),
         backups: backups.iter().take(BACKUPS_SHOWN).map(|one| row(call.language(), &zone, one)).collect(),
         addresses: addresses(site, call, &zone)?,
+        address: AddressCode::of(site, ""),
         mail: last_test(site, call, &zone, clerk)?,
         has_mail: site.config.mail.is_some(),
         upstream: sync::status(site, call, &zone)?,
