@@ -3,7 +3,7 @@
 use crate::http::row::rows;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// Upper bounds of the histogram of answer times, in microseconds.
 pub(crate) const BOUNDS_MICROS: [u64; 10] =
@@ -25,8 +25,6 @@ pub struct Stats {
     pub queue_full: AtomicU64,
     /// Requests that waited too long in the queue.
     pub queue_too_long: AtomicU64,
-    /// When the process began to count.
-    pub started_at: SystemTime,
 }
 
 /// Counters of one row of the table.
@@ -50,7 +48,6 @@ impl Default for Stats {
             connections_broken: AtomicU64::new(0),
             queue_full: AtomicU64::new(0),
             queue_too_long: AtomicU64::new(0),
-            started_at: SystemTime::now(),
         }
     }
 }

@@ -55,6 +55,20 @@ impl Broker {
         ask(&mut self.connect(), subject, body)
     }
 
+    /// Stores a message without a body on a subject, as another client would.
+    pub fn publish(&self, subject: &str, headers: &[(&str, &str)]) {
+        let lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let head = format!("NATS/1.0\r\n{lines}\r\n");
+        let message = format!("HPUB {subject} {0} {0}\r\n{head}\r\nPING\r\n", head.len());
+        let mut client = self.connect();
+        client.get_mut().write_all(message.as_bytes()).unwrap();
+        let mut line = String::new();
+        while line.trim_end() != "PONG" {
+            line.clear();
+            assert!(client.read_line(&mut line).unwrap() > 0, "the server closed");
+        }
+    }
+
     /// Everything in the stream, in its order.
     pub fn messages(&self) -> Vec<Stored> {
         let mut client = self.connect();

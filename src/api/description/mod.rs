@@ -198,17 +198,14 @@ crate::operation! {
                     "description": "The schema.",
                     "json": {
                         "schema": {
-                            "type": "object", "required": ["$schema", "$id", "properties", "$defs"],
+                            "type": "object", "required": ["title", "type", "properties"],
                             "properties": {
-                                "$schema": { "type": "string" }, "$id": { "type": "string" },
-                                "properties": { "type": "object" }, "$defs": { "type": "object" },
+                                "title": { "type": "string" }, "type": { "const": "object" },
+                                "properties": { "type": "object" },
                             },
                             "additionalProperties": true,
                         },
-                        "example": {
-                            "$schema": "https://json-schema.org/draft/2020-12/schema",
-                            "$id": "urn:tunneldesk:upstream-batch:1", "properties": {}, "$defs": {},
-                        },
+                        "example": { "title": "A batch upstream, version 1", "type": "object", "properties": {} },
                     },
                 },
             },

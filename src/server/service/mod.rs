@@ -91,6 +91,8 @@ pub(super) struct HttpService {
     public_names: Vec<String>,
     proxies: Vec<IpNet>,
     origins: Origins,
+    /// When the server began, in Unix seconds.
+    started_at: i64,
     /// What `/metrics` wants to see.
     metrics_token: Option<Secret>,
     /// The https port that plain connections are redirected to.
@@ -128,6 +130,7 @@ impl HttpService {
             public_names: site.config.public_names.clone(),
             proxies: site.config.proxies.clone(),
             origins: Origins::new(&site.config.allowed_origins),
+            started_at: site.now(),
             metrics_token: site.config.metrics_token.clone(),
             secure_port: site.ports().https.first().copied().unwrap_or_default(),
             log_addresses: site.config.log.addresses,

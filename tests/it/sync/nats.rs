@@ -248,3 +248,18 @@ fn tls_is_used_and_verified_where_it_is_configured() {
     broker.restart("");
     assert_whole(&broker, 25, 3);
 }
+
+/// A reader that misses rows of a stream that was lost publishes how far it is on the site's subject.
+#[test]
+fn a_reader_that_misses_rows_gets_them_again() {
+    let (broker, site) = scene();
+    let mut uploader = uploader(&site);
+    drain(&mut uploader);
+    uploader.disconnect();
+    let subject = format!("tunnels.{}.history", site.inside().site_id);
+    broker.publish(&subject, &[("Tunneldesk-Last-Seq", "15"), ("Tunneldesk-Last-At", "1")]);
+    add_rows(site.inside(), 26..=26);
+    drain(&mut uploader);
+    let sent: Vec<_> = broker.messages().iter().skip(4).map(|message| unpack(&message.body)["after"].clone()).collect();
+    assert_eq!((sent, status(&site).waiting_rows), (vec![json!(15), json!(25)], 0));
+}

@@ -3,7 +3,6 @@
 mod process;
 
 use super::HttpService;
-use crate::domain::health::Figure;
 use crate::http::reply::{self, Reply};
 use crate::jobs;
 use crate::ops::{health, replication, standby};
@@ -25,7 +24,7 @@ impl HttpService {
 
 fn write(service: &HttpService) -> Reply {
     let mut text = String::with_capacity(16 * 1024);
-    process::write(&mut text, service.stats.started_at);
+    process::write(&mut text, service.started_at);
     pool(&mut text, service);
     requests(&mut text, service);
     durations(&mut text, service);
@@ -137,7 +136,8 @@ fn doctor(text: &mut String, site: &Site) {
     for fact in &*facts {
         _ = writeln!(text, "tunneldesk_health{{fact=\"{}\"}} {}", fact.name, fact.state as u8);
     }
-    for (name, Figure { unit, help, value }) in facts.iter().filter_map(|fact| Some((fact.name, fact.figure?))) {
+    for (name, figure) in facts.iter().filter_map(|fact| Some((fact.name, fact.figure?))) {
+        let (unit, help, value) = (figure.unit, figure.help, figure.value);
         _ = writeln!(
             text,
             "# HELP tunneldesk_health_{name}_{unit} {help}\n# TYPE tunneldesk_health_{name}_{unit} gauge\n\

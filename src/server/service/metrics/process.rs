@@ -3,18 +3,16 @@
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Resource, getrlimit};
 use std::fmt::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-pub(super) fn write(text: &mut String, started_at: SystemTime) {
+pub(super) fn write(text: &mut String, started_at: i64) {
     _ = writeln!(
         text,
         "# HELP tunneldesk_build_info 1; the label is the version.\n# TYPE tunneldesk_build_info gauge\n\
          tunneldesk_build_info{{version=\"{}\"}} 1",
         crate::VERSION
     );
-    let started_at = started_at.duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
     for (name, kind, help, value) in [
-        ("start_time_seconds", "gauge", "When the process started, in Unix seconds.", Some(started_at)),
+        ("start_time_seconds", "gauge", "When the process started, in Unix seconds.", Some(started_at as f64)),
         ("resident_memory_bytes", "gauge", "Memory that the process has in use.", resident_bytes()),
         ("cpu_seconds_total", "counter", "Time of the processor that the process took.", cpu_seconds()),
         ("open_fds", "gauge", "File descriptors that are open.", descriptors()),
