@@ -52,16 +52,20 @@ fn stay(cx: &Change, account: &SubjectAccount) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// Erases every member whose week is over. Returns how many.
+/// Erases every member whose week is over, the others also where one cannot be. Returns how many.
 pub(crate) fn carry_out_due(site: &Site) -> Result<usize, Failure> {
     let due = site.store.read(|tx| Ok(leavings::list_due(tx, site.clock.earliest())?))?;
     site.store.release();
     let job = RankedActor::owner(&Actor::job("leaving"));
+    let mut failed = None;
     for member_id in &due {
-        let leaving = erasure::find_mentions(site, *member_id, &mut |_, _, _| ())?;
-        change(site, job.clone(), Language::default(), |cx| carry_out(cx, &leaving))?;
+        let erased = erasure::find_mentions(site, *member_id, &mut |_, _, _| ())
+            .and_then(|leaving| change(site, job.clone(), Language::default(), |cx| carry_out(cx, &leaving)));
+        if let Err(failure) = erased {
+            failed = Some(failure);
+        }
     }
-    Ok(due.len())
+    failed.map_or(Ok(due.len()), Err)
 }
 
 /// Erases one member, unless that was taken back meanwhile. The last admin stays.

@@ -75,9 +75,9 @@ pub(crate) fn check_database(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-/// Lifts ended bans, erases whoever asked for it a week ago, then removes expired rows in rounds until none are left.
+/// Lifts ended bans, then removes expired rows in rounds until none are left.
 pub fn purge_all_expired(site: &Site) -> Result<usize, Failure> {
-    let mut removed = accounts::lift_ended_bans(site)? + leaving::carry_out_due(site)?;
+    let mut removed = accounts::lift_ended_bans(site)?;
     for _ in 0..PURGE_ROUNDS_MAX {
         let now_removed = purge_expired(site)?;
         removed += now_removed;
@@ -85,7 +85,7 @@ pub fn purge_all_expired(site: &Site) -> Result<usize, Failure> {
             break;
         }
     }
-    Ok(removed)
+    Ok(removed + leaving::carry_out_due(site)?)
 }
 
 /// One round: removes expired rows of each table. What a clock that may be wrong counts as expired is kept.

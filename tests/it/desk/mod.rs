@@ -54,7 +54,7 @@ mod zones;
 
 pub use clerk::Clerk;
 
-use crate::harness::{Caller, Site, pictures};
+use crate::harness::{Caller, Reply, Site, pictures};
 use http::Method;
 use tunneldesk::domain::booking::Booking;
 use tunneldesk::domain::ids::MemberId;
@@ -74,6 +74,23 @@ pub fn demo() -> Site {
 /// The first level for which a page offers a certificate.
 fn level_in(page: &str) -> String {
     page.split("name=\"level\" value=\"").nth(1).expect(page).split('"').next().unwrap().to_owned()
+}
+
+/// Books by the form of the desk, also for a member who has a booking on that day: the clerk sees it, and means another one.
+pub fn book_beside(clerk: &Clerk, fields: &[(&str, &str)]) -> Reply {
+    let mut beside: Option<String> = None;
+    loop {
+        let seen = beside.as_deref().map(|beside| ("beside", beside));
+        let all: Vec<(&str, &str)> = fields.iter().copied().chain(seen).collect();
+        let reply = clerk.post("/desk/bookings", &all);
+        let page = if reply.status == 422 { reply.page() } else { String::new() };
+        let shown = page.split("name=\"beside\" value=\"").nth(1).and_then(|rest| rest.split('"').next());
+        // Another clerk may have booked an earlier flight meanwhile.
+        match shown {
+            Some(shown) if beside.as_deref() != Some(shown) => beside = Some(shown.to_owned()),
+            _ => return reply,
+        }
+    }
 }
 
 /// A booking of the member, this many seconds from now.

@@ -26,6 +26,7 @@ const NOT_REACHED: &[(&str, &str)] = &[
     ("joined_rows.column_name", NOBODY_S),
     ("joined_rows.row_key", "no account is joined here"),
     ("joined_rows.table_name", NOBODY_S),
+    ("kept_bans.address_hash", "nobody is banned here"),
     ("members_search_idx.term", "SQLite's own, empty in a small index"),
     ("payments.named_by", NOBODY_S),
     ("refused_check_ins.reason", NOBODY_S),

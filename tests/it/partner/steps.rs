@@ -3,7 +3,7 @@
 //! the partner's own view say the same.
 
 use crate::bad_input::dice::Dice;
-use crate::desk::{Clerk, kiosk};
+use crate::desk::{Clerk, book_beside, kiosk};
 use crate::harness::{Caller, Site};
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
@@ -158,15 +158,9 @@ impl Stage {
         let (minutes, number) = ((5 + dice.below(40)).to_string(), self.site.next_number().to_string());
         let name = &self.flyers[dice.below(self.flyers.len())].name;
         let here = if dice.one_in(2) { "1" } else { "" };
-        let form = [
-            ("member", &**name),
-            ("minutes", &minutes),
-            ("clock", "23:50"),
-            ("number", &number),
-            ("here", here),
-            ("another", "yes"),
-        ];
-        self.clerk.post("/desk/bookings", &form);
+        let form =
+            [("member", &**name), ("minutes", &minutes), ("clock", "23:50"), ("number", &number), ("here", here)];
+        book_beside(&self.clerk, &form);
     }
 
     fn at_kiosk(&mut self, dice: &mut Dice) {

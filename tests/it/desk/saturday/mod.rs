@@ -65,24 +65,6 @@ fn location(clerk: &Clerk, path: &str, fields: &[(&str, &str)]) -> String {
     reply.header("location").expect("it leads on").to_owned()
 }
 
-/// Books, also for a member who has a booking on that day: the clerk sees it, and means another one.
-fn book_beside(clerk: &Clerk, fields: &[(&str, &str)]) -> String {
-    let mut beside = None;
-    for _ in 0..5 {
-        let seen = beside.as_deref().map(|beside| ("beside", beside));
-        let all: Vec<(&str, &str)> = fields.iter().copied().chain(seen).collect();
-        let reply = clerk.post("/desk/bookings", &all);
-        if reply.status == 422 && reply.page().contains("name=\"beside\"") {
-            // Another clerk may have booked an earlier flight meanwhile.
-            beside = Some(field(&reply.page(), "beside"));
-            continue;
-        }
-        assert_eq!(reply.status, 303, "{fields:?}: {reply}");
-        return reply.header("location").expect("it leads on").to_owned();
-    }
-    panic!("{fields:?} is never booked")
-}
-
 /// Carries a task out. Returns the number of the booking or the member that it made, or 0.
 fn carry_out(clerk: &Clerk, task: &Task) -> i64 {
     let number = |text: Option<&str>| text.and_then(|text| text.parse().ok()).expect("a number");
@@ -96,7 +78,9 @@ fn carry_out(clerk: &Clerk, task: &Task) -> i64 {
                 ("day", SATURDAY),
                 ("clock", clock.as_str()),
             ];
-            let place = book_beside(clerk, &fields);
+            let reply = super::book_beside(clerk, &fields);
+            assert_eq!(reply.status, 303, "{fields:?}: {reply}");
+            let place = reply.header("location").expect("it leads on").to_owned();
             number(place.split("&booking=").nth(1).and_then(|rest| rest.split('#').next()))
         }
         Task::CheckIn(booking) => {

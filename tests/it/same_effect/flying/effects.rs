@@ -2,7 +2,7 @@
 
 use super::super::{Effect, Nothing, Refused, done};
 use super::Stage;
-use crate::desk::book;
+use crate::desk::{book, book_beside};
 use crate::harness::{PASSWORD, Site, pictures};
 use http::Method;
 use serde_json::json;
@@ -161,7 +161,7 @@ pub(super) const EFFECTS: &[Effect<Stage>] = &[
         },
         one: |s, _| {
             let form = [("member", "jane"), ("minutes", "20"), ("clock", "23:30"), ("number", "77")];
-            s.desk("bookings", &form)
+            done(&book_beside(&s.clerk, &form))
         },
         other: |s, _| {
             let now = s.site.now();
