@@ -7,6 +7,7 @@ use crate::app::logbook::rules::Recordable;
 use crate::domain::catalogue::names;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
+use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::{Language, Text};
@@ -27,6 +28,11 @@ pub(super) struct Group {
 /// before there were tunnels.
 pub(super) fn entry_moment(zone: &TimeZone, now: i64, date: &str) -> Option<i64> {
     zone.entry_moment(now, date).filter(|moment| (FIRST_MOMENT..=now).contains(moment))
+}
+
+/// A day that was typed, in words.
+pub(super) fn day_in_words(zone: &TimeZone, language: Language, date: &str) -> String {
+    zone.start_of_date(date).map_or_else(|| date.to_owned(), |at| when::day(language, zone, at))
 }
 
 /// What may be recorded, by level. `safety`: the name of briefs and trainings.

@@ -29,6 +29,8 @@ struct Page {
     form: FormState,
     groups: Vec<Group>,
     date: String,
+    /// The date in words.
+    day: String,
     today: String,
     skill_name: String,
     /// The students whom the numbers are, and the form for the proof, once they are known.
@@ -62,13 +64,15 @@ fn page(
 ) -> Answer {
     let frame = Frame::of(site, call, clerk, PART)?;
     let groups = group_session::groups(&list_all(site), call.language(), &frame.say("card.record_safety"));
-    let today = site.time_zone()?.date(site.now());
-    let typed = form.typed("date").to_owned();
+    let zone = site.time_zone()?;
+    let (today, typed) = (zone.date(site.now()), form.typed("date").to_owned());
+    let date = if typed.is_empty() { today.clone() } else { typed };
     let page = Page {
         frame,
         skill_name: group_session::name_of(&groups, form.typed("skill")),
         groups,
-        date: if typed.is_empty() { today.clone() } else { typed },
+        day: group_session::day_in_words(&zone, call.language(), &date),
+        date,
         today,
         students,
         proof,

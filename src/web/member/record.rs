@@ -26,6 +26,8 @@ struct Page {
     form: FormState,
     groups: Vec<Group>,
     date: String,
+    /// The date in words.
+    day: String,
     today: String,
     /// The students whom the numbers are, and the name of the skill, once they are known: the page then asks for the password.
     students: Vec<Student>,
@@ -54,14 +56,16 @@ fn signable(site: &Site, member: &Member) -> Result<Vec<Recordable>, Failure> {
 fn page(site: &Site, call: &Call, member: &Member, form: FormState, students: Vec<Student>) -> Answer {
     let shell = Shell::of(site, call, member, own::HOME)?;
     let groups = group_session::groups(&signable(site, member)?, call.language(), &shell.say("me.kind_safety"));
-    let today = site.time_zone()?.date(site.now());
-    let typed = form.typed("date").to_owned();
+    let zone = site.time_zone()?;
+    let (today, typed) = (zone.date(site.now()), form.typed("date").to_owned());
+    let date = if typed.is_empty() { today.clone() } else { typed };
     let status = form_status(form.has_problems());
     let page = Page {
         shell,
         skill_name: group_session::name_of(&groups, form.typed("skill")),
         groups,
-        date: if typed.is_empty() { today.clone() } else { typed },
+        day: group_session::day_in_words(&zone, call.language(), &date),
+        date,
         today,
         students,
         form,
