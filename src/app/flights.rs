@@ -6,7 +6,7 @@
 use super::Change;
 use crate::domain::booking::Booking;
 use crate::domain::entry::Kind;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::waiver::{self, Demand, Reason, Signed, State};
 use crate::http::failure::Failure;
@@ -195,7 +195,7 @@ pub(crate) fn enter_time(
     member_id: MemberId,
     author_id: MemberId,
     time: &NewTime,
-) -> Result<i64, Failure> {
+) -> Result<EntryId, Failure> {
     check_time(cx, member_id, time.tunnel_id, time.entry_date)?;
     Ok(entries::insert_time(cx.tx, member_id, author_id, None, time)?)
 }
@@ -245,7 +245,7 @@ pub(super) fn stop_waiting(cx: &Change, known: &BookingRow) -> Result<(), Failur
 pub(crate) fn enter_booked(
     cx: &Change,
     member_id: MemberId,
-    booking_id: i64,
+    booking_id: BookingId,
     sent: &Booking,
     is_current: bool,
 ) -> Result<bool, Failure> {
@@ -296,7 +296,7 @@ pub(crate) fn change_booked(cx: &Change, known: &BookingRow, sent: &Booking) -> 
     Ok(())
 }
 
-fn insert_booked(tx: &Write, member_id: MemberId, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
+fn insert_booked(tx: &Write, member_id: MemberId, booking_id: BookingId, sent: &Booking) -> Result<(), Failure> {
     let time = NewTime {
         entry_date: sent.flight_date,
         minutes: sent.minutes_booked,
@@ -317,7 +317,7 @@ pub(crate) fn find_import_denial(site: &Site, tx: &Read, entry: &Entry, now: i64
 
 /// Inserts an entry of an imported list into the logbook. `opening`: the number of its opening balance. 409 where its
 /// member may not fly.
-pub(crate) fn import(site: &Site, tx: &Write, entry: &Entry, opening: Option<i64>) -> Result<i64, Failure> {
+pub(crate) fn import(site: &Site, tx: &Write, entry: &Entry, opening: Option<EntryId>) -> Result<EntryId, Failure> {
     if find_import_denial(site, tx, entry, tx.now())?.is_some() {
         return Err(Failure::waiver_missing());
     }

@@ -5,7 +5,7 @@ use super::{Change, Outcome, family};
 use crate::auth::kiosk;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::Denial;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, KioskId, MemberId};
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::Text;
@@ -22,7 +22,7 @@ pub(crate) fn pair(cx: &Change, name: &str) -> Result<String, Failure> {
 }
 
 /// Revokes a kiosk, and signs its guest out. Audited. Unchanged where no such kiosk is in use.
-pub(crate) fn revoke(cx: &Change, kiosk_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn revoke(cx: &Change, kiosk_id: KioskId) -> Result<Outcome, Failure> {
     if kiosks::revoke(cx.tx, kiosk_id)? == 0 {
         return Ok(Outcome::Unchanged);
     }
@@ -87,7 +87,7 @@ fn refusal(cx: &Change, flyer: MemberId, key: &'static str) -> Result<Failure, F
 
 /// Books a flight of today for one flyer. `registration`: the same number again is the same booking. 422 above
 /// [`DAY_BOOKINGS_MAX`].
-fn book_one(cx: &Change, flyer: MemberId, minutes_booked: i64, registration: i64) -> Result<i64, Failure> {
+fn book_one(cx: &Change, flyer: MemberId, minutes_booked: i64, registration: i64) -> Result<BookingId, Failure> {
     let partner_id = bookings::desk_client(cx.tx)?;
     if let Some(known) = &bookings::find_of_desk(cx, registration)? {
         let is_same = known.member_id == flyer && known.as_sent().minutes_booked == minutes_booked;

@@ -6,7 +6,7 @@ use crate::auth::limits::booking_pins;
 use crate::auth::{Partner, new_token, pin};
 use crate::domain::audit::ActorId;
 use crate::domain::booking::{Booking, Denial};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::http::answer::{Number, Word};
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
@@ -34,7 +34,7 @@ crate::answer! {
     #[derive(Deserialize)]
     pub(crate) inline struct BookingState {
         /// The booking's number here.
-        booking_id: Id = 88,
+        booking_id: BookingId = 88,
         /// Your number.
         registration_id: Option<Number> = 7001,
         /// When the flight is.
@@ -186,7 +186,7 @@ impl Request<'_> {
         Ok(Outcome::Issued { token: self.issue(None)?, may_check_in: None, booking: None, moved: None })
     }
 
-    fn issue(&self, booking_id: Option<i64>) -> Result<String, Failure> {
+    fn issue(&self, booking_id: Option<BookingId>) -> Result<String, Failure> {
         let tx = self.cx.tx;
         let (token, hash) = new_token();
         self.call.issues_token(&hash);
@@ -230,7 +230,7 @@ impl Request<'_> {
     }
 
     /// A refusal is an outcome, and the history knows of it.
-    fn record_refusal(&self, reason: &'static str, booking_id: Option<i64>) -> Result<(), Failure> {
+    fn record_refusal(&self, reason: &'static str, booking_id: Option<BookingId>) -> Result<(), Failure> {
         let detail = json!({ "reason": reason }).to_string();
         let about = EventSubject {
             member_id: Some(self.member_id),

@@ -5,6 +5,7 @@ use super::seen::{self, Seen};
 use super::{Change, Outcome};
 use crate::auth::new_secret;
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::PartnerId;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::Text;
@@ -57,7 +58,7 @@ pub(crate) enum RestoreOutcome {
 /// The credentials of a partner; the secret is shown once.
 #[derive(Debug)]
 pub(crate) struct IssuedCredentials {
-    pub partner_id: i64,
+    pub partner_id: PartnerId,
     pub client_id: String,
     pub secret: String,
 }
@@ -68,7 +69,7 @@ pub(crate) fn network(text: &str) -> Option<IpNet> {
 }
 
 /// Finds a partner by its number. 404 where there is none, and for the desk's own client, which is not administered.
-pub(crate) fn find(tx: &Read, partner_id: i64) -> Result<Partner, Failure> {
+pub(crate) fn find(tx: &Read, partner_id: PartnerId) -> Result<Partner, Failure> {
     administered(partners::find_by_id(tx, partner_id)?)
 }
 
@@ -206,14 +207,14 @@ impl Terms {
     }
 }
 
-fn add_networks(cx: &Change, partner_id: i64, terms: &Terms) -> Result<(), Failure> {
+fn add_networks(cx: &Change, partner_id: PartnerId, terms: &Terms) -> Result<(), Failure> {
     for network in &terms.networks {
         partners::insert_network(cx.tx, partner_id, &network.to_string())?;
     }
     Ok(())
 }
 
-fn add_secret(cx: &Change, partner_id: i64) -> Result<String, Failure> {
+fn add_secret(cx: &Change, partner_id: PartnerId) -> Result<String, Failure> {
     let secret = new_secret();
     partners::insert_secret(cx.tx, &cx.site.keys, partner_id, secret.as_bytes())?;
     Ok(secret)

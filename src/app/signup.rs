@@ -8,7 +8,7 @@ use super::{Change, RankedActor, claims, credentials};
 use crate::auth::limits::messages::Cause;
 use crate::auth::{confirmation, limits};
 use crate::domain::audit::{ActorId, Detail, Origin, Subject};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{KioskId, MemberId};
 use crate::domain::role::Role;
 use crate::domain::{password, screen_name, username};
 use crate::http::body::{Flattened, ParsedBody};
@@ -93,7 +93,7 @@ fn free_username(cx: &Change, real_name: &str, form_number: i64) -> Result<Strin
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignupPlace {
     /// The number of the kiosk.
-    Kiosk(i64),
+    Kiosk(KioskId),
     /// The person's own telephone, where a password can be typed.
     Telephone,
 }

@@ -3,7 +3,7 @@
 //! the code proves anything without the other.
 
 use super::session::{new_token, token_hash};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::keys::hex;
@@ -30,7 +30,7 @@ pub(crate) enum Intent {
     /// A session of the desk, after an authenticator was set up.
     DeskSetup,
     /// The signature under the entry with this number.
-    SignEntry(i64),
+    SignEntry(EntryId),
     /// The signature under one document.
     SignDocument(DocumentDigest),
 }

@@ -8,7 +8,7 @@ use super::limits::proofs::Counters;
 use super::session::{new_token, token_hash};
 use super::{pin, sign_in};
 use crate::domain::card;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, KioskId, MemberId};
 use crate::http::accept;
 use crate::http::call::{AuthOutcome, Call, PrincipalId};
 use crate::http::failure::Failure;
@@ -43,18 +43,18 @@ const CODE_DIGITS: usize = 20;
 /// A paired browser.
 #[derive(Debug)]
 pub struct Kiosk {
-    id: i64,
+    id: KioskId,
 }
 
 /// A member who signed in at a kiosk.
 #[derive(Debug)]
 pub struct Guest {
-    kiosk_id: i64,
+    kiosk_id: KioskId,
     member_id: MemberId,
 }
 
 impl Kiosk {
-    pub(crate) fn id(&self) -> i64 {
+    pub(crate) fn id(&self) -> KioskId {
         self.id
     }
 
@@ -66,7 +66,7 @@ impl Kiosk {
 }
 
 impl Guest {
-    pub(crate) fn kiosk_id(&self) -> i64 {
+    pub(crate) fn kiosk_id(&self) -> KioskId {
         self.kiosk_id
     }
 
@@ -211,7 +211,7 @@ pub(crate) fn enter(tx: &Write, kiosk: &Kiosk, account: &Account) -> Result<Opti
 #[derive(Debug)]
 pub(crate) struct Ticket {
     pub(crate) member_id: MemberId,
-    pub(crate) booking_id: i64,
+    pub(crate) booking_id: BookingId,
     /// Unix seconds.
     pub(crate) issued_at: i64,
     /// Whether the ticket is too old for a check-in.
@@ -219,8 +219,8 @@ pub(crate) struct Ticket {
 }
 
 /// A ticket as the guest's page carries it. `secrets`: the guest's, whose change ends the ticket.
-pub(crate) fn new_ticket(site: &Site, guest: &Guest, secrets: &Secrets, booking_id: i64) -> String {
-    let numbers = [guest.kiosk_id, guest.member_id.0, booking_id, site.now()];
+pub(crate) fn new_ticket(site: &Site, guest: &Guest, secrets: &Secrets, booking_id: BookingId) -> String {
+    let numbers = [guest.kiosk_id.0, guest.member_id.0, booking_id.0, site.now()];
     let [kiosk_id, member_id, booking_id, issued_at] = numbers;
     format!("{kiosk_id}.{member_id}.{booking_id}.{issued_at}.{}", hex(&ticket_mac(site, numbers, secrets)))
 }
@@ -235,11 +235,11 @@ fn ticket_mac(site: &Site, numbers: [i64; 4], secrets: &Secrets) -> [u8; 32] {
 pub(crate) fn read_ticket(site: &Site, tx: &Read, kiosk: &Kiosk, text: &str) -> Result<Option<Ticket>, Failure> {
     let Some((numbers, digest)) = split_ticket(text) else { return Ok(None) };
     let [kiosk_id, member_id, booking_id, issued_at] = numbers;
-    let member_id = MemberId(member_id);
+    let (member_id, booking_id) = (MemberId(member_id), BookingId(booking_id));
     let Some(secrets) = members::find_secrets(tx, member_id)? else { return Ok(None) };
     let is_ours = bool::from(hex(&ticket_mac(site, numbers, &secrets)).as_bytes().ct_eq(digest.as_bytes()));
     let is_over = site.now() - issued_at >= TICKET_SECONDS;
-    Ok((is_ours && kiosk_id == kiosk.id).then_some(Ticket { member_id, booking_id, issued_at, is_over }))
+    Ok((is_ours && kiosk_id == kiosk.id.0).then_some(Ticket { member_id, booking_id, issued_at, is_over }))
 }
 
 /// The numbers of a ticket, and its digest.

@@ -3,6 +3,7 @@
 
 use super::limits;
 use crate::auth::refusals::Refusals;
+use crate::domain::ids::PartnerId;
 use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
 use crate::http::fields;
@@ -26,13 +27,13 @@ const CLIENT_ID_CHARS_SHOWN: usize = 64;
 /// A partner with a right signature.
 #[derive(Debug)]
 pub struct Partner {
-    id: i64,
+    id: PartnerId,
     client_id: String,
     requests_per_minute: Option<i64>,
 }
 
 impl Partner {
-    pub(crate) fn id(&self) -> i64 {
+    pub(crate) fn id(&self) -> PartnerId {
         self.id
     }
 
@@ -68,12 +69,12 @@ pub(crate) fn admit(site: &Site, call: &Call) -> Result<Partner, Failure> {
 /// A refused call: the failure for the caller, the partner as far as known, and the reason for the desk.
 struct Rejection {
     failure: Failure,
-    partner_id: Option<i64>,
+    partner_id: Option<PartnerId>,
     why: Text,
 }
 
 impl Rejection {
-    fn new(failure: Failure, partner_id: Option<i64>, key: &'static str) -> Rejection {
+    fn new(failure: Failure, partner_id: Option<PartnerId>, key: &'static str) -> Rejection {
         Rejection { failure, partner_id, why: Text::new(key) }
     }
 }
@@ -237,7 +238,7 @@ fn signed_before_body(call: &Call, strict: bool) -> Vec<String> {
 /// Compares in constant time. Of an empty body the digest of zero bytes and of `{}` are right: both are in use.
 fn is_signed(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> bool {
     let Some(key) = secret.open(&site.keys) else {
-        let partner = secret.partner.partner_id;
+        let partner = secret.partner.partner_id.0;
         if let Some(left_out) = log::due(("damaged secret", partner)) {
             tracing::error!(partner, left_out, "a secret of this partner is damaged; rotate it");
         }
@@ -251,7 +252,7 @@ fn is_signed(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> bo
     is_right
 }
 
-fn check_address(site: &Site, call: &Call, partner_id: i64) -> Result<(), Failure> {
+fn check_address(site: &Site, call: &Call, partner_id: PartnerId) -> Result<(), Failure> {
     let networks = site.store.read(|tx| Ok(partners::list_networks(tx, partner_id)?))?;
     let listed = |network: &String| network.parse::<IpNet>().is_ok_and(|network| network.contains(&call.peer));
     if networks.is_empty() || networks.iter().any(listed) { Ok(()) } else { Err(Failure::address_not_allowed()) }
@@ -262,7 +263,7 @@ fn check_address(site: &Site, call: &Call, partner_id: i64) -> Result<(), Failur
 fn check_first_use(
     site: &Site,
     call: &Call,
-    partner_id: i64,
+    partner_id: PartnerId,
     digest: &[u8; 32],
     now: i64,
 ) -> Result<(), (Failure, Text)> {

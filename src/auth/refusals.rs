@@ -3,6 +3,7 @@
 //! The list is in memory alone, because a caller without a secret must not make the database grow or the disk work. A
 //! restart forgets the list; the log has every refusal.
 
+use crate::domain::ids::PartnerId;
 use crate::http::call::Call;
 use crate::http::failure::{Failure, Problem};
 use crate::i18n::language::Text;
@@ -19,7 +20,7 @@ const PATH_CHARS_MAX: usize = 120;
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
     /// `None`: no partner could be identified.
-    pub partner_id: Option<i64>,
+    pub partner_id: Option<PartnerId>,
     /// The moment of the latest, in Unix seconds.
     pub at: i64,
     pub times: u64,
@@ -34,12 +35,12 @@ pub(crate) struct Refusal {
 
 #[derive(Default)]
 pub(crate) struct Refusals {
-    rings: Mutex<BTreeMap<Option<i64>, VecDeque<Refusal>>>,
+    rings: Mutex<BTreeMap<Option<PartnerId>, VecDeque<Refusal>>>,
 }
 
 impl Refusals {
     /// `why`: the reason for the desk, which says more than the caller is told.
-    pub(crate) fn note(&self, call: &Call, now: i64, partner_id: Option<i64>, failure: &Failure, why: Text) {
+    pub(crate) fn note(&self, call: &Call, now: i64, partner_id: Option<PartnerId>, failure: &Failure, why: Text) {
         let refusal = Refusal {
             partner_id,
             at: now,
@@ -66,7 +67,7 @@ impl Refusals {
     }
 
     /// The refusals of one partner, or with `None` of unknown callers; newest first.
-    pub(crate) fn list(&self, partner_id: Option<i64>) -> Vec<Refusal> {
+    pub(crate) fn list(&self, partner_id: Option<PartnerId>) -> Vec<Refusal> {
         let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
         rings.get(&partner_id).map_or_else(Vec::new, |ring| ring.iter().cloned().collect())
     }

@@ -1,7 +1,7 @@
 //! Sessions and booking tokens: the principal of the token that a request carries.
 
 use crate::domain::audit::Actor;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::role::Role;
 use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
@@ -43,7 +43,7 @@ pub enum Bearer {
     /// A member's session.
     Member(Member),
     /// The token of a booking; `booking_id` is `None` where the token was issued without a booking.
-    Booking { member_id: MemberId, booking_id: Option<i64> },
+    Booking { member_id: MemberId, booking_id: Option<BookingId> },
 }
 
 impl Member {

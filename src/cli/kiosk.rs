@@ -5,6 +5,7 @@ use super::{CommandError, CommandResult, Row, RowRange, Table, done, refused, sh
 use crate::app::Outcome;
 use crate::app::kiosks::{self as app_kiosks, NAME_CHARS_MAX};
 use crate::auth::kiosk;
+use crate::domain::ids::KioskId;
 use crate::http::failure::Failure;
 use crate::store::tables::kiosks;
 use crate::web::desk::kiosks::spaced;
@@ -31,7 +32,7 @@ pub(super) enum Kiosk {
     Revoke {
         /// Which, as `kiosk list` numbers them
         #[arg(value_name = "NUMBER")]
-        kiosk_id: i64,
+        kiosk_id: KioskId,
     },
 }
 
@@ -86,7 +87,7 @@ impl Row for kiosks::Kiosk {
     }
 }
 
-fn revoke(site: &Shell, kiosk_id: i64) -> CommandResult {
+fn revoke(site: &Shell, kiosk_id: KioskId) -> CommandResult {
     if site.change(|cx| app_kiosks::revoke(cx, kiosk_id))? == Outcome::Unchanged {
         return Err(refused(format!("there is no kiosk {kiosk_id} in use: see `tunneldesk kiosk list`")));
     }

@@ -12,7 +12,7 @@ pub use crate::keys::{ChainKey, Hash};
 
 pub(crate) use crate::keys::Head;
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, PaymentId};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Display, Write};
@@ -52,7 +52,7 @@ pub enum Subject {
     /// A tunnel, by number.
     Tunnel(i64),
     /// A payment, by number.
-    Payment(i64),
+    Payment(PaymentId),
     /// A backup, by its name in the backup store.
     Backup(String),
 }

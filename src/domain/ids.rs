@@ -58,3 +58,28 @@ id! {
     /// The number of a member.
     MemberId
 }
+
+id! {
+    /// The number of a logbook's entry.
+    EntryId
+}
+
+id! {
+    /// The number of a booking.
+    BookingId
+}
+
+id! {
+    /// The number of a partner.
+    PartnerId
+}
+
+id! {
+    /// The number of a payment.
+    PaymentId
+}
+
+id! {
+    /// The number of a kiosk.
+    KioskId
+}

@@ -1,7 +1,7 @@
 //! A request, whole: its body is read before an operation sees the request.
 
 use crate::domain::audit::{Actor, ActorId};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId, PartnerId};
 use crate::http::accept;
 use crate::http::body::{Body, ParsedBody};
 use crate::http::failure::Failure;
@@ -116,7 +116,7 @@ pub(crate) enum PrincipalId {
     /// The bearer of a booking's token, by the member's number.
     Booking(MemberId),
     /// A partner, by number.
-    Partner(i64),
+    Partner(PartnerId),
     /// A third party that calls back.
     Sender(&'static str),
 }
@@ -129,7 +129,7 @@ impl PrincipalId {
             PrincipalId::Sender(name) => return ["sender:", name].concat().into(),
             PrincipalId::Member(MemberId(id)) => ("member:", id),
             PrincipalId::Booking(MemberId(id)) => ("booking-of:", id),
-            PrincipalId::Partner(id) => ("partner:", id),
+            PrincipalId::Partner(PartnerId(id)) => ("partner:", id),
         };
         [kind, &id.to_string()].concat().into()
     }
@@ -145,7 +145,7 @@ pub(crate) struct IdempotentRequest {
     /// The hash of the token that the outcome hands out, if any.
     pub token_hash: Cell<Option<[u8; 32]>>,
     /// The booking that the outcome is about, if any: the kept outcome is void once the booking ends or moves.
-    pub booking_id: Cell<Option<i64>>,
+    pub booking_id: Cell<Option<BookingId>>,
     /// The member whose credentials the outcome shows, if it shows any: the kept outcome is void once they change.
     pub shown_of: Cell<Option<MemberId>>,
 }
@@ -177,7 +177,7 @@ impl Call {
     }
 
     /// Records the booking that the outcome is about: the kept outcome is repeated only until the booking ends or moves.
-    pub(crate) fn is_about_booking(&self, booking_id: i64) {
+    pub(crate) fn is_about_booking(&self, booking_id: BookingId) {
         if let Some(repeat) = self.idempotency.get() {
             repeat.booking_id.set(Some(booking_id));
         }

@@ -1,7 +1,7 @@
 //! The types of fields in bodies, forms and queries. `assets/api/types.json` has the text and pattern of each type for the
 //! API description, under the type's name.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::questions;
 use crate::domain::{email, minutes, username};
 use crate::http::body::{Field, shared};
@@ -118,7 +118,7 @@ macro_rules! ids {
     )*};
 }
 
-ids! { MemberId }
+ids! { MemberId, EntryId }
 
 /// Unix seconds.
 pub struct Moment;

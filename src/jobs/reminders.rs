@@ -5,7 +5,7 @@
 use crate::app::logbook::sign_offs;
 use crate::app::{self, RankedActor, handovers};
 use crate::domain::audit::Actor;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::reminder::{self, FLOWN_DAYS_AGO, Reminder, TRAINED_DAYS_AGO};
 use crate::http::failure::Failure;
@@ -101,7 +101,7 @@ fn walk(
     reminded: &mut Reminded,
 ) -> Result<(), Failure> {
     let (now, zone) = (site.now(), site.time_zone()?);
-    let mut next = Some(Cursor { entry_date: now - days_ago.end() * DAY_SECONDS, entry_id: 0 });
+    let mut next = Some(Cursor { entry_date: now - days_ago.end() * DAY_SECONDS, entry_id: EntryId(0) });
     while let Some(place) = next.filter(|_| !stopped()) {
         let until = now - days_ago.start() * DAY_SECONDS;
         let (step, due) = site.store.read(|tx| {

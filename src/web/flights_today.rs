@@ -1,6 +1,6 @@
 //! Today's flights of a member, so that the desk does not ask for minutes that the logbook has already.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -48,7 +48,7 @@ fn unlogged<'a>(
     booked: &'a [bookings::OwnBooking],
 ) -> impl Iterator<Item = &'a bookings::OwnBooking> {
     let by_hand = logged.iter().filter(|one| one.booking_id.is_none()).count();
-    let is_logged = |booking_id: i64| logged.iter().any(|one| one.booking_id == Some(booking_id));
+    let is_logged = |booking_id: BookingId| logged.iter().any(|one| one.booking_id == Some(booking_id));
     booked.iter().filter(move |one| one.arrived_at.is_some() && !is_logged(one.booking_id)).skip(by_hand)
 }
 

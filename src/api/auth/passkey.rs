@@ -5,13 +5,14 @@ use crate::app::{self, RankedActor};
 use crate::auth::passkey as ceremony;
 use crate::auth::passkey::{CeremonyOptions, Intent, Label, Outcome, RelyingParty};
 use crate::auth::{Member, limits, member_if_any, sign_in, signer};
+use crate::domain::ids::EntryId;
 use crate::domain::passkey;
 use crate::http::Answer;
 use crate::http::answer::True;
 use crate::http::body::Undescribed;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Flag, Id, Line, LineAsTyped, Lines, Name, Named, Whole};
+use crate::http::field_types::{Flag, Line, LineAsTyped, Lines, Name, Named, Whole};
 use crate::http::fields::Fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
@@ -32,7 +33,7 @@ crate::body! {
         /// Ours, with a session: the name of the new passkey in the member's list; a line of at most 60 characters.
         name: Undescribed<Line<60>>,
         /// Ours, with `sign_entry`: the number of the entry that the response signs.
-        entry_id: Option<Id>,
+        entry_id: Option<EntryId>,
         /// Ours, with `sign_paper`: the document that the response signs, as the site's own page writes it.
         paper: Option<Line<PAPER_CHARS_MAX>>,
         /// Ours, without a session: the only purpose of the response. `sign_in` (the default) is for `bio-web-verify`; `desk`,

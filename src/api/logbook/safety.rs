@@ -3,12 +3,12 @@
 
 use super::readable_member;
 use crate::auth::Bearer;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::safety;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::field_types::{Id, Moment};
+use crate::http::field_types::Moment;
 use crate::http::reply::Rows;
 use crate::site::Site;
 use crate::store::queries::logbook::{self, Line};
@@ -17,8 +17,8 @@ use crate::store::tables::tunnels;
 crate::answer! {
     struct SafetyEntry {
         /// The same as `entry_id`.
-        id: Id = 6100,
-        entry_id: Id = 6100,
+        id: EntryId = 6100,
+        entry_id: EntryId = 6100,
         member_id: MemberId = 1204,
         /// The programme.
         cat_group: String = "Flyer",

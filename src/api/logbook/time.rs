@@ -6,7 +6,7 @@ use crate::app::logbook::rules::check_place;
 use crate::app::logbook::time::{self, Patch};
 use crate::app::{self, Change, RankedActor};
 use crate::auth::{Bearer, Member};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, EntryId, MemberId};
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::answer::True;
@@ -51,8 +51,8 @@ crate::answer! {
     /// Flight time.
     struct TimeEntry {
         /// The same as `entry_id`.
-        id: Id = 5102,
-        entry_id: Id = 5102,
+        id: EntryId = 5102,
+        entry_id: EntryId = 5102,
         /// The member who flew.
         member_id: MemberId = 1204,
         /// `open`; `pending` for an opening balance that waits for its signature.
@@ -68,7 +68,7 @@ crate::answer! {
         /// The member who entered it.
         author_id: MemberId = 1204,
         /// The booking that made it.
-        booking_id: Option<Id>,
+        booking_id: Option<BookingId>,
         /// Whether it is part of an opening balance.
         opening: bool = false,
         /// When it was entered.
@@ -81,7 +81,7 @@ crate::answer! {
         status: True,
         message: String = "Saved.",
         /// The entry.
-        entry_id: Id = 5102,
+        entry_id: EntryId = 5102,
     }
 }
 
@@ -186,13 +186,13 @@ fn actor(call: &Call, bearer: &Bearer) -> RankedActor {
 
 /// Refuses a body that names another entry than the path.
 pub(crate) fn check_number(
-    entry_id: i64,
+    entry_id: EntryId,
     named: Option<Option<i64>>,
     named_again: Option<Option<i64>>,
     fields: &mut Fields,
 ) {
     for (field, number) in [("entry_id", named), ("id", named_again)] {
-        if number.flatten().is_some_and(|number| number != entry_id) {
+        if number.flatten().is_some_and(|number| number != entry_id.0) {
             fields.refuse(field, Text::new("field.other_entry"));
         }
     }
@@ -202,7 +202,7 @@ pub(crate) fn check_number(
 fn check_edit(
     site: &Site,
     bearer: &Bearer,
-    entry_id: i64,
+    entry_id: EntryId,
     (entry_date, tunnel): (Option<Option<i64>>, Option<Option<i64>>),
     fields: &mut Fields,
 ) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! The two reports, for the desk, the admins and the job that sends them upstream.
 
 use crate::auth::Staff;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, EntryId, MemberId, PartnerId};
 use crate::http::Answer;
 use crate::http::answer::{Int, Number, Sometimes, Stored};
 use crate::http::call::{Call, Page, REPORT_ROWS_MAX};
@@ -20,9 +20,9 @@ crate::answer! {
     /// A booking. A partner's own numbers come back as they were sent.
     pub(crate) struct Booking {
         /// The same as `booking_id`.
-        id: Id = 88,
+        id: BookingId = 88,
         /// The booking's number here.
-        booking_id: Id = 88,
+        booking_id: BookingId = 88,
         /// The partner who booked.
         client_id: String = "a3f1c09be2d45678",
         /// Who flies.
@@ -43,7 +43,7 @@ crate::answer! {
         /// When the member should be there.
         checkin_time: Option<Moment>,
         /// The flight-time entry that the booking made; null where it made none.
-        entry_id: Option<Id> = 5102,
+        entry_id: Option<EntryId> = 5102,
         /// How the booking ended without a flight; null where it is in force.
         ended: Option<&'static str> ["cancelled", "no_show"],
         /// When it ended.
@@ -106,7 +106,7 @@ crate::answer! {
         /// person were joined.
         member_id: Option<Number> = 1204,
         /// The booking that it is about.
-        booking_id: Option<Id>,
+        booking_id: Option<BookingId>,
         /// Of a booking its values; of a refused token the `reason`; of a record that the desk brought back
         /// (`user.created`) `restored_by`; of a restored site (`site.restored`) the numbers around the rows that are gone;
         /// else empty.
@@ -161,7 +161,7 @@ struct ReportQuery {
     from: Option<i64>,
     to: Option<i64>,
     after: Option<i64>,
-    partner_id: Option<i64>,
+    partner_id: Option<PartnerId>,
 }
 
 crate::answer! {
@@ -254,7 +254,7 @@ impl ReportQuery {
 }
 
 /// The partner of a client id; 0, which no partner has, for an unknown one.
-fn partner_id(site: &Site, client_id: &str) -> Result<i64, Failure> {
+fn partner_id(site: &Site, client_id: &str) -> Result<PartnerId, Failure> {
     let found = site.store.read(|tx| Ok(partners::find(tx, client_id)?))?;
-    Ok(found.map_or(0, |partner| partner.partner_id))
+    Ok(found.map_or(PartnerId(0), |partner| partner.partner_id))
 }

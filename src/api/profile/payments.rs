@@ -1,16 +1,17 @@
 //! A member's own payments.
 
 use crate::auth::Member;
+use crate::domain::ids::PaymentId;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::field_types::{Count, Id, Moment};
+use crate::http::field_types::{Count, Moment};
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::payments;
 
 crate::answer! {
     struct Payment {
-        payment_id: Id = 12,
+        payment_id: PaymentId = 12,
         /// The processor's name for it, as its callback carries it.
         intent_id as "paymentIntentId": String = "pi_3P1",
         /// In hundredths of the currency.

@@ -18,7 +18,7 @@ use super::seen::{self, Seen};
 use super::{Change, Outcome, family};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::{self, Booking, Denial};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -28,7 +28,7 @@ use crate::store::tables::{members, refused_check_ins, tunnels};
 use steps::Step;
 
 /// Checks in where the waiver allows it. Otherwise the check-in waits for the waiver: `false`.
-pub(super) fn check_in_where_allowed(cx: &Change, booking_id: i64) -> Result<bool, Failure> {
+pub(super) fn check_in_where_allowed(cx: &Change, booking_id: BookingId) -> Result<bool, Failure> {
     match check_in(cx, booking_id) {
         Err(failure) if failure.is(Failure::waiver_missing) => Ok(false),
         checked_in => checked_in.map(|_| true),
@@ -69,12 +69,12 @@ pub(super) fn admit(
 /// today, and today's booking of a child for whom the member acts. A second check-in changes nothing. 409 where the
 /// member has signed no waiver that is in force, the day of the flight has not come, or the booking was cancelled or
 /// marked as a no-show. Audited, unless the booking is the actor's own.
-pub(crate) fn check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn check_in(cx: &Change, booking_id: BookingId) -> Result<Outcome, Failure> {
     check_in_at(cx, booking_id, cx.now())
 }
 
 /// Checks in as [`check_in`] at a past moment: a kiosk stored the check-in while the site did not answer.
-pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outcome, Failure> {
+pub(crate) fn check_in_at(cx: &Change, booking_id: BookingId, at: i64) -> Result<Outcome, Failure> {
     let known = find(cx, booking_id)?;
     if !cx.rank.is_staff() {
         let today = cx.site.arrivals_day(&tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?, at);
@@ -97,7 +97,12 @@ pub(crate) fn check_in_at(cx: &Change, booking_id: i64, at: i64) -> Result<Outco
 
 /// Notes that a check-in was refused that a kiosk had promised to a guest, for the desk to settle. Of a booking of the
 /// actor or a ward. Audited.
-pub(crate) fn note_refused_check_in(cx: &Change, booking_id: i64, at: i64, failure: &Failure) -> Result<(), Failure> {
+pub(crate) fn note_refused_check_in(
+    cx: &Change,
+    booking_id: BookingId,
+    at: i64,
+    failure: &Failure,
+) -> Result<(), Failure> {
     if refused_check_ins::insert(cx.tx, booking_id, at, failure.code())? > 0 {
         let known = find(cx, booking_id)?;
         let detail = Detail::none().number("booking_id", booking_id).word("reason", failure.code());
@@ -107,7 +112,7 @@ pub(crate) fn note_refused_check_in(cx: &Change, booking_id: i64, at: i64, failu
 }
 
 /// Settles a check-in that was refused after a kiosk had promised it. Staff only. Audited. Returns the member.
-pub(crate) fn settle_refused_check_in(cx: &Change, booking_id: i64) -> Result<MemberId, Failure> {
+pub(crate) fn settle_refused_check_in(cx: &Change, booking_id: BookingId) -> Result<MemberId, Failure> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
     if refused_check_ins::settle(cx.tx, booking_id)? {
@@ -118,7 +123,7 @@ pub(crate) fn settle_refused_check_in(cx: &Change, booking_id: i64) -> Result<Me
 }
 
 /// Undoes a check-in. Staff only. Audited, unless the booking is the actor's own.
-pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn undo_check_in(cx: &Change, booking_id: BookingId) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     steps::take(cx, &find(cx, booking_id)?, Step::UndoCheckIn)
 }
@@ -130,7 +135,7 @@ pub(crate) fn undo_check_in(cx: &Change, booking_id: i64) -> Result<Outcome, Fai
 /// notified.
 pub(crate) fn move_to(
     cx: &Change,
-    booking_id: i64,
+    booking_id: BookingId,
     flight_date: i64,
     minutes: i64,
     seen: &Seen,
@@ -163,7 +168,7 @@ pub(crate) fn move_to(
 
 /// Cancels a booking of any partner. Staff only. The flight time that the booking entered is removed. 409 while the
 /// member is checked in, or where the booking has changed since `seen`. Audited; the member is notified.
-pub(crate) fn cancel(cx: &Change, booking_id: i64, seen: &Seen) -> Result<Outcome, Failure> {
+pub(crate) fn cancel(cx: &Change, booking_id: BookingId, seen: &Seen) -> Result<Outcome, Failure> {
     end(cx, booking_id, Ending::Cancelled, seen)
 }
 
@@ -175,7 +180,7 @@ pub(crate) fn cancelled_until(site: &Site, known: &BookingRow) -> Option<i64> {
 
 /// Cancels the actor's own booking, or that of a child for whom the actor acts, as [`cancel`]. 404 for every other booking; 409
 /// later than [`cancelled_until`].
-pub(crate) fn cancel_own(cx: &Change, booking_id: i64, seen: &Seen) -> Result<Outcome, Failure> {
+pub(crate) fn cancel_own(cx: &Change, booking_id: BookingId, seen: &Seen) -> Result<Outcome, Failure> {
     let known = find(cx, booking_id)?;
     let member_id = cx.member_id().ok_or_else(Failure::not_found)?;
     if member_id != known.member_id && !family::acts_for(cx.site, cx.tx, member_id, known.member_id)? {
@@ -199,7 +204,7 @@ pub(crate) fn cancel_own(cx: &Change, booking_id: i64, seen: &Seen) -> Result<Ou
 /// Marks a booking whose time has begun as a no-show. Staff only. The flight time that the booking entered is removed.
 /// 409 while the member is checked in, where the flight is in the future, or where the booking has changed since `seen`.
 /// Audited; the member is notified.
-pub(crate) fn set_no_show(cx: &Change, booking_id: i64, seen: &Seen) -> Result<Outcome, Failure> {
+pub(crate) fn set_no_show(cx: &Change, booking_id: BookingId, seen: &Seen) -> Result<Outcome, Failure> {
     if find(cx, booking_id)?.booking.flight_date > cx.now() {
         return Err(Failure::booking_state().saying(Text::new("desk.no_show_early")));
     }
@@ -208,7 +213,7 @@ pub(crate) fn set_no_show(cx: &Change, booking_id: i64, seen: &Seen) -> Result<O
 
 /// Undoes a cancellation or a no-show. Staff only. The flight time that was removed returns to the logbook. Audited;
 /// the member is notified.
-pub(crate) fn reinstate(cx: &Change, booking_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn reinstate(cx: &Change, booking_id: BookingId) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
     if known.ending.is_none() {
@@ -217,7 +222,7 @@ pub(crate) fn reinstate(cx: &Change, booking_id: i64) -> Result<Outcome, Failure
     steps::take(cx, &known, Step::Restore)
 }
 
-fn end(cx: &Change, booking_id: i64, ending: Ending, seen: &Seen) -> Result<Outcome, Failure> {
+fn end(cx: &Change, booking_id: BookingId, ending: Ending, seen: &Seen) -> Result<Outcome, Failure> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
     if known.ending == Some(ending) {
@@ -250,7 +255,7 @@ fn check_seen(cx: &Change, known: &BookingRow, seen: &Seen) -> Result<(), Failur
 }
 
 /// Finds a booking at this tunnel; 404 where there is none.
-fn find(cx: &Change, booking_id: i64) -> Result<BookingRow, Failure> {
+fn find(cx: &Change, booking_id: BookingId) -> Result<BookingRow, Failure> {
     bookings::find(cx.tx, booking_id, cx.site.tunnel_id)?.ok_or_else(Failure::not_found)
 }
 
@@ -276,11 +281,11 @@ fn check_day_has_come(cx: &Change, known: &BookingRow, at: i64) -> Result<(), Fa
     Err(Failure::booking_state().saying(Text::new("desk.check_in_early").with("day", day)))
 }
 
-fn audit(cx: &Change, action: &'static str, member_id: MemberId, booking_id: i64) -> Result<(), Failure> {
+fn audit(cx: &Change, action: &'static str, member_id: MemberId, booking_id: BookingId) -> Result<(), Failure> {
     cx.record(action, &Subject::Member(member_id), &Detail::none().number("booking_id", booking_id))
 }
 
-fn notice_detail(booking_id: i64, sent: &Booking) -> String {
+fn notice_detail(booking_id: BookingId, sent: &Booking) -> String {
     let values = serde_json::json!({ "booking_id": booking_id, "flight_date": sent.flight_date, "minutes": sent.minutes_booked });
     values.to_string()
 }

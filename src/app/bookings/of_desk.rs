@@ -4,7 +4,7 @@
 use super::{Address, admit, check_in_where_allowed, record};
 use crate::app::Change;
 use crate::domain::booking::{Booking, Denial};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId, PartnerId};
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -25,7 +25,7 @@ pub(crate) struct DeskBooking {
     /// Distinguishes the bookings of the desk.
     pub(crate) number: i64,
     /// The member's other booking on that day of which the clerk knows.
-    pub(crate) beside: Option<i64>,
+    pub(crate) beside: Option<BookingId>,
     /// The begin of a quarter of an hour of which the clerk knows that it is full.
     pub(crate) full_quarter: Option<i64>,
 }
@@ -69,7 +69,7 @@ pub(crate) fn book_at_desk(
     cx: &Change,
     wanted: &DeskBooking,
     flight_date: i64,
-) -> Result<Result<i64, NotBooked>, Failure> {
+) -> Result<Result<BookingId, NotBooked>, Failure> {
     let DeskBooking { member_id, minutes_booked, number, beside, full_quarter } = *wanted;
     cx.check_staff()?;
     if let Err(denial) = admit(cx, member_id, flight_date, Address::NotAsked)? {
@@ -126,7 +126,7 @@ pub(in crate::app) fn sent_before(cx: &Change, known: &BookingRow) -> Result<Fai
 
 /// Books on behalf of the desk for a flight now, and checks the member in where the waiver allows it; otherwise as
 /// [`book_at_desk`].
-pub(crate) fn book_here_now(cx: &Change, wanted: &DeskBooking) -> Result<Result<i64, NotBooked>, Failure> {
+pub(crate) fn book_here_now(cx: &Change, wanted: &DeskBooking) -> Result<Result<BookingId, NotBooked>, Failure> {
     cx.check_staff()?;
     // A form that is sent again keeps the flight date of its first submission.
     let flight_date = find_of_desk(cx, wanted.number)?.map_or(cx.now(), |known| known.as_sent().flight_date);
@@ -158,7 +158,7 @@ pub(in crate::app) fn of_desk(
 }
 
 /// The client under which the desk books; inserted before the desk's first booking.
-pub(crate) fn desk_client(tx: &Write) -> Result<i64, Failure> {
+pub(crate) fn desk_client(tx: &Write) -> Result<PartnerId, Failure> {
     Ok(match partners::find(tx, DESK_CLIENT_ID)? {
         Some(desk) => desk.partner_id,
         None => partners::insert(tx, DESK_CLIENT_ID, DESK_CLIENT_NAME, false, None)?,

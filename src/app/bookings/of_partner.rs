@@ -5,7 +5,7 @@ use super::steps::{self, Step};
 use super::{Address, admit};
 use crate::app::{Change, Outcome};
 use crate::domain::booking::{Booking, Denial, may_be_booked_for};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId, PartnerId};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Read;
@@ -30,7 +30,7 @@ pub(crate) enum Answer {
 /// member's.
 pub(crate) fn book(
     cx: &Change,
-    (partner_id, member_id): (i64, MemberId),
+    (partner_id, member_id): (PartnerId, MemberId),
     sent: &Booking,
     known: Option<BookingRow>,
     pin_is_outdated: bool,
@@ -82,10 +82,10 @@ fn check_day(cx: &Change, flight_date: i64) -> Result<(), Failure> {
 
 /// The booking that a partner names: by its own number of the registration, or as `b-NUMBER` by ours. 404 where the partner
 /// has none.
-pub(crate) fn find(tx: &Read, partner_id: i64, name: &str) -> Result<BookingRow, Failure> {
+pub(crate) fn find(tx: &Read, partner_id: PartnerId, name: &str) -> Result<BookingRow, Failure> {
     let number = |text: &str| text.parse::<i64>().ok().filter(|number| *number >= 0);
     let found = match name.strip_prefix("b-") {
-        Some(ours) => number(ours).map(|ours| bookings::find_of_partner(tx, partner_id, ours)),
+        Some(ours) => number(ours).map(|ours| bookings::find_of_partner(tx, partner_id, BookingId(ours))),
         None => number(name).map(|theirs| bookings::find_by_registration(tx, partner_id, theirs)),
     };
     found.transpose()?.flatten().ok_or_else(Failure::not_found)
@@ -93,7 +93,7 @@ pub(crate) fn find(tx: &Read, partner_id: i64, name: &str) -> Result<BookingRow,
 
 /// Cancels a booking of the partner. A second time changes nothing. Returns the booking as it stands. 404 where the partner
 /// has no such booking; 409 where the member has come, or was marked as missing. The member is notified.
-pub(crate) fn cancel(cx: &Change, partner_id: i64, name: &str) -> Result<BookingRow, Failure> {
+pub(crate) fn cancel(cx: &Change, partner_id: PartnerId, name: &str) -> Result<BookingRow, Failure> {
     let known = find(cx.tx, partner_id, name)?;
     let obstacle = match known.ending {
         Some(Ending::Cancelled) => return Ok(known),
@@ -107,6 +107,6 @@ pub(crate) fn cancel(cx: &Change, partner_id: i64, name: &str) -> Result<Booking
     read(cx.tx, known.booking_id)
 }
 
-fn read(tx: &Read, booking_id: i64) -> Result<BookingRow, Failure> {
+fn read(tx: &Read, booking_id: BookingId) -> Result<BookingRow, Failure> {
     bookings::find_by_id(tx, booking_id)?.ok_or_else(Failure::broken)
 }

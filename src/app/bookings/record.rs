@@ -3,7 +3,7 @@
 use super::steps::{self, Step};
 use crate::app::{Change, Outcome};
 use crate::domain::booking::Booking;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId, PartnerId};
 use crate::http::failure::Failure;
 use crate::store::Read;
 use crate::store::tables::bookings::{self, BookingRow};
@@ -11,7 +11,7 @@ use crate::store::tables::bookings::{self, BookingRow};
 /// The booking that was sent before under the same numbers; also one of another member.
 pub(crate) fn find_known(
     tx: &Read,
-    partner_id: i64,
+    partner_id: PartnerId,
     member_id: MemberId,
     sent: &Booking,
 ) -> Result<Option<BookingRow>, Failure> {
@@ -24,10 +24,10 @@ pub(crate) fn find_known(
 /// Adds a booking, or updates the known one. Returns its number. 409 where it is another member's.
 pub(in crate::app) fn record(
     cx: &Change,
-    partner_id: i64,
+    partner_id: PartnerId,
     member_id: MemberId,
     sent: &Booking,
-) -> Result<i64, Failure> {
+) -> Result<BookingId, Failure> {
     match find_known(cx.tx, partner_id, member_id, sent)? {
         None => steps::record(cx, partner_id, member_id, sent),
         Some(known) => {

@@ -4,7 +4,7 @@
 use super::{audit, notice_detail};
 use crate::app::{Change, Outcome, flights};
 use crate::domain::booking::Booking;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId, PartnerId};
 use crate::domain::role::Rank;
 use crate::http::failure::Failure;
 use crate::store::Write;
@@ -138,7 +138,12 @@ pub(super) fn take(cx: &Change, known: &BookingRow, step: Step) -> Result<Outcom
 }
 
 /// Records a new booking. Returns its number.
-pub(super) fn record(cx: &Change, partner_id: i64, member_id: MemberId, sent: &Booking) -> Result<i64, Failure> {
+pub(super) fn record(
+    cx: &Change,
+    partner_id: PartnerId,
+    member_id: MemberId,
+    sent: &Booking,
+) -> Result<BookingId, Failure> {
     let booking_id = bookings::insert_booking(cx.tx, partner_id, member_id, sent)?;
     enter_flight_time(cx, member_id, booking_id, sent)?;
     write_history(cx, booking_id, Event::BookingRecorded)?;
@@ -151,7 +156,7 @@ pub(super) fn record(cx: &Change, partner_id: i64, member_id: MemberId, sent: &B
 /// Adds a booking of an imported list. Another site recorded it, and its history went upstream from there.
 pub(in crate::app) fn import(
     tx: &Write,
-    partner_id: i64,
+    partner_id: PartnerId,
     member_id: MemberId,
     booking: &Booking,
 ) -> Result<(), Failure> {
@@ -160,7 +165,7 @@ pub(in crate::app) fn import(
 }
 
 /// Notes in the history that a booking has another member: two accounts of one person were joined, or that was undone.
-pub(in crate::app) fn note_owner(cx: &Change, booking_id: i64) -> Result<(), Failure> {
+pub(in crate::app) fn note_owner(cx: &Change, booking_id: BookingId) -> Result<(), Failure> {
     write_history(cx, booking_id, Event::BookingChanged)
 }
 
@@ -187,7 +192,7 @@ pub(super) fn concerns_member(known: &Booking, sent: &Booking) -> bool {
 }
 
 /// Stores the date and the minutes that the partner sent where they differ from those in force.
-fn note_sent(tx: &Write, booking_id: i64, sent: &Booking, stands: &Booking) -> Result<(), Failure> {
+fn note_sent(tx: &Write, booking_id: BookingId, sent: &Booking, stands: &Booking) -> Result<(), Failure> {
     let other = |sent: i64, stands: i64| (sent != stands).then_some(sent);
     let flight_date = other(sent.flight_date, stands.flight_date);
     bookings::set_sent(tx, booking_id, flight_date, other(sent.minutes_booked, stands.minutes_booked))?;
@@ -195,7 +200,7 @@ fn note_sent(tx: &Write, booking_id: i64, sent: &Booking, stands: &Booking) -> R
 }
 
 /// Adds the event with the booking as it stands now.
-fn write_history(cx: &Change, booking_id: i64, event: Event) -> Result<(), Failure> {
+fn write_history(cx: &Change, booking_id: BookingId, event: Event) -> Result<(), Failure> {
     let row = bookings::find_by_id(cx.tx, booking_id)?.ok_or_else(Failure::broken)?;
     let detail = history::booking_detail(&row);
     let about = EventSubject {
@@ -211,7 +216,7 @@ fn write_history(cx: &Change, booking_id: i64, event: Event) -> Result<(), Failu
 /// Enters the minutes in the logbook of a current flyer. An entry for a flyer whose currency has lapsed would silently
 /// restore the currency, so the flyer is notified what to do instead. The minutes of a flyer without a signed waiver
 /// wait for the check-in.
-fn enter_flight_time(cx: &Change, member_id: MemberId, booking_id: i64, sent: &Booking) -> Result<(), Failure> {
+fn enter_flight_time(cx: &Change, member_id: MemberId, booking_id: BookingId, sent: &Booking) -> Result<(), Failure> {
     let flyer = standing::read(cx.tx, member_id, cx.now())?;
     let is_current = flyer.currency.flyer.current;
     let waits = flights::enter_booked(cx, member_id, booking_id, sent, is_current)?;

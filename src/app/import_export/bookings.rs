@@ -7,7 +7,7 @@ use super::{Judged, List, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wro
 use crate::app::booking_fields::{BOOKING_MOMENTS, BookingFields, REQUIRED_FIELDS};
 use crate::app::bookings::{self as booked, DESK_CLIENT_ID, desk_client};
 use crate::domain::booking::Booking;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, PartnerId};
 use crate::domain::local_time::TimeZone;
 use crate::http::body::{Flattened, ParsedBody};
 use crate::http::failure::Failure;
@@ -34,12 +34,12 @@ impl Bookings {
 }
 
 /// Partner, and registration, or purchase and flight, or member and flight: the unique keys of the database.
-type Key = (i64, u8, i64, i64);
+type Key = (PartnerId, u8, i64, i64);
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct New {
     /// `None`: the desk, which has not booked at this site.
-    partner_id: Option<i64>,
+    partner_id: Option<PartnerId>,
     member_id: MemberId,
     numbers: [Option<i64>; 5],
     flight_date: i64,
@@ -100,7 +100,7 @@ impl List for Bookings {
         }
         let member_id = joins::survivor_of(tx, member.ok_or_else(Failure::broken)?.member_id)?;
         // Numbers of partners begin at 1.
-        let known_partner = partner_id.unwrap_or(0);
+        let known_partner = partner_id.unwrap_or_default();
         let (key, field) = key(known_partner, member_id, &booking);
         if let Some(line) = self.keys.insert(key, row.line()) {
             return Ok(wrong_field(row, field, &Text::new("list.twice").with("line", line)));
@@ -126,7 +126,7 @@ impl List for Bookings {
 }
 
 impl New {
-    fn of(partner_id: Option<i64>, member_id: MemberId, booking: &Booking) -> New {
+    fn of(partner_id: Option<PartnerId>, member_id: MemberId, booking: &Booking) -> New {
         let Booking { registration_id, purchase_id, purchase_date, product_id, checkin_time, .. } = *booking;
         New {
             partner_id,
@@ -154,7 +154,7 @@ impl New {
 }
 
 /// The key of a booking, and the column to which a mistake about it refers.
-fn key(partner_id: i64, member_id: MemberId, booking: &Booking) -> (Key, &'static str) {
+fn key(partner_id: PartnerId, member_id: MemberId, booking: &Booking) -> (Key, &'static str) {
     match (booking.registration_id, booking.purchase_id) {
         (Some(registration_id), _) => ((partner_id, 0, registration_id, 0), "registration_id"),
         (None, Some(purchase_id)) => ((partner_id, 1, purchase_id, booking.flight_date), "purchase_id"),

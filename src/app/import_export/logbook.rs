@@ -9,7 +9,7 @@ use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::rules::{self, Request};
 use crate::domain::booking::Booking;
 use crate::domain::entry::{Kind, Status};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes::MINUTES;
 use crate::http::failure::Failure;
@@ -35,9 +35,9 @@ pub(super) struct Logbook {
     seen: HashMap<[u8; 16], i64>,
     /// Skills that have an entry; a second entry is refused.
     taken: HashSet<(MemberId, String)>,
-    booked: HashSet<i64>,
+    booked: HashSet<BookingId>,
     /// The first entries of opening balances, by member and the number in the list.
-    openings: HashMap<(MemberId, String), i64>,
+    openings: HashMap<(MemberId, String), EntryId>,
     /// Members whose levels are derived again.
     holders: BTreeSet<MemberId>,
 }
@@ -99,7 +99,7 @@ impl List for Logbook {
         if entry.kind != Kind::Time && takes {
             let again = !self.taken.insert((entry.member_id, entry.skill.clone()));
             let item = rules::find_item(site, &entry.skill).ok_or_else(Failure::broken)?;
-            if again || rules::is_taken(tx, entry.member_id, &entry.skill, &item, 0)? {
+            if again || rules::is_taken(tx, entry.member_id, &entry.skill, &item, EntryId(0))? {
                 return Ok(wrong_field(row, "skill", &Text::new("field.skill_taken").with("skill", &entry.skill)));
             }
         }
@@ -303,7 +303,7 @@ fn booking_key(client_id: &str, booking: &Booking) -> String {
     }
 }
 
-fn find_booking(tx: &Read, member_id: MemberId, key: &str) -> Result<Option<i64>, Failure> {
+fn find_booking(tx: &Read, member_id: MemberId, key: &str) -> Result<Option<BookingId>, Failure> {
     let parts: Vec<&str> = key.split('/').collect();
     let (client_id, registration, purchase, flight) = match parts[..] {
         [client_id, "registration", number] => (client_id, number.parse().ok(), None, Some(0)),
@@ -331,7 +331,7 @@ pub(super) struct Table {
     zone: TimeZone,
     separator: Separator,
     /// The numbers of opening balances in the order of the export, because entry numbers mean nothing to another site.
-    openings: HashMap<i64, usize>,
+    openings: HashMap<EntryId, usize>,
 }
 
 impl Table {

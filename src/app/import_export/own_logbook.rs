@@ -101,6 +101,6 @@ fn cells(site: &Site, zone: &TimeZone, line: &Line, lapsed: &[&str]) -> [String;
         text(&line.comments_instructor),
         text(&line.comment_denial),
         line.author_id.to_string(),
-        number(line.booking_id),
+        number(line.booking_id.map(i64::from)),
     ]
 }

@@ -6,7 +6,7 @@ use super::sign_offs::{self, SeenEntry};
 use super::{actor_id, find_entry, no_change, record_for_other, relation};
 use crate::app::Change;
 use crate::domain::entry::{self, Action, Status};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::signoff::Denial;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -32,7 +32,7 @@ pub(crate) struct Patch {
 /// Edits an entry. While the entry is unsigned, its holder may change values, ask again after a denial, or cancel. The
 /// named signer may sign or deny. The desk and the admins may do what the holder may do, and sign by the rules for
 /// every signer. Returns the new status.
-pub(crate) fn edit(cx: &Change, entry_id: i64, patch: &Patch) -> Result<Status, Failure> {
+pub(crate) fn edit(cx: &Change, entry_id: EntryId, patch: &Patch) -> Result<Status, Failure> {
     let entry = find_entry(cx.tx, cx.rank, entry_id, cx.now())?;
     let relation = relation(cx.rank, &entry);
     if relation.holder {

@@ -13,7 +13,7 @@ pub(crate) mod time;
 use super::Change;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::entry::{Relation, Status};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::role::Rank;
 use crate::http::failure::Failure;
 use crate::store::Read;
@@ -48,7 +48,7 @@ pub(crate) fn relation(rank: Rank, entry: &SkillEntry) -> Relation {
 
 /// Finds an entry that can be signed, for an actor who may read it: its holder, the named signer, and every actor who
 /// reads every logbook. 404 for others.
-pub(crate) fn find_entry(tx: &Read, rank: Rank, entry_id: i64, now: i64) -> Result<SkillEntry, Failure> {
+pub(crate) fn find_entry(tx: &Read, rank: Rank, entry_id: EntryId, now: i64) -> Result<SkillEntry, Failure> {
     let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
     if may_read(tx, rank, &entry, now)? { Ok(entry) } else { Err(Failure::not_found()) }
 }
@@ -66,7 +66,7 @@ fn no_change(may_read: bool) -> Failure {
 /// Deletes an entry: flight time, an unsigned skill, or all of an opening balance. The holder may delete own
 /// entries; the desk and the admins those of every member. A signed entry is part of the record and stays. The signer of a
 /// pending entry is notified. Audited, unless the logbook is the actor's own.
-pub(crate) fn delete(cx: &Change, entry_id: i64) -> Result<(), Failure> {
+pub(crate) fn delete(cx: &Change, entry_id: EntryId) -> Result<(), Failure> {
     let holder = entries::find_owner(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     let signable = skills::find(cx.tx, entry_id)?;
     let rank = cx.rank;
@@ -104,11 +104,11 @@ fn actor_id(cx: &Change) -> Result<MemberId, Failure> {
 }
 
 /// Writes an audit row for an action on an entry.
-fn record(cx: &Change, action: &'static str, holder_id: MemberId, entry_id: i64) -> Result<(), Failure> {
+fn record(cx: &Change, action: &'static str, holder_id: MemberId, entry_id: EntryId) -> Result<(), Failure> {
     cx.record(action, &Subject::Member(holder_id), &Detail::none().number("entry_id", entry_id))
 }
 
 /// Writes an audit row only where the actor changes the logbook of another member.
-fn record_for_other(cx: &Change, action: &'static str, holder_id: MemberId, entry_id: i64) -> Result<(), Failure> {
+fn record_for_other(cx: &Change, action: &'static str, holder_id: MemberId, entry_id: EntryId) -> Result<(), Failure> {
     if cx.member_id() == Some(holder_id) { Ok(()) } else { record(cx, action, holder_id, entry_id) }
 }

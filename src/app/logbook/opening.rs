@@ -4,7 +4,7 @@ use super::rules::{self, Item, check_place};
 use super::{actor_id, record, sign_offs};
 use crate::app::{Change, flights};
 use crate::domain::entry::Kind;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::minutes::MINUTES;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -33,7 +33,7 @@ pub(crate) struct Balance {
 /// Enters an opening balance in the logbook of a member. Staff only. The balance counts once the named instructor, who
 /// must be allowed to sign all of it, has signed. Audited; the instructor is notified. Returns the number of the first
 /// entry, which is the balance's number.
-pub(crate) fn enter(cx: &Change, holder_id: MemberId, balance: &Balance) -> Result<i64, Failure> {
+pub(crate) fn enter(cx: &Change, holder_id: MemberId, balance: &Balance) -> Result<EntryId, Failure> {
     cx.check_staff()?;
     if balance.minutes == 0 && balance.skills.is_empty() {
         return Err(Failure::field("time", Text::new("field.time_or_skills")));
@@ -60,7 +60,7 @@ fn check(cx: &Change, holder_id: MemberId, balance: &Balance) -> Result<Vec<Item
     for skill in &balance.skills {
         match rules::find_item(site, skill) {
             None => problems.refuse("skills", Text::new("field.unknown_skill_in").with("skill", skill)),
-            Some(item) if rules::is_taken(tx, holder_id, skill, &item, 0)? => {
+            Some(item) if rules::is_taken(tx, holder_id, skill, &item, EntryId(0))? => {
                 problems.refuse("skills", Text::new("field.skill_taken").with("skill", skill));
             }
             Some(item) => items.push(item),
@@ -79,7 +79,7 @@ fn check(cx: &Change, holder_id: MemberId, balance: &Balance) -> Result<Vec<Item
 }
 
 /// Inserts the entries of a balance, all pending; returns the number of the first.
-fn insert(cx: &Change, holder_id: MemberId, balance: &Balance, items: &[Item]) -> Result<i64, Failure> {
+fn insert(cx: &Change, holder_id: MemberId, balance: &Balance, items: &[Item]) -> Result<EntryId, Failure> {
     rules::check_room(&members::find_holder(cx.tx, holder_id)?)?;
     let author_id = actor_id(cx)?;
     let mut opening = None;

@@ -3,14 +3,14 @@
 use super::rules::{self, Item, Request};
 use super::{actor_id, record, sign_offs};
 use crate::app::Change;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::tables::skills::{self, NewEntry};
 use crate::store::tables::{joins, members, signers};
 
 /// Requests a signature in the actor's logbook from the named signer, who is notified. Returns the number of the entry.
-pub(crate) fn ask(cx: &Change, request: &Request, instructor_id: Option<MemberId>) -> Result<i64, Failure> {
+pub(crate) fn ask(cx: &Change, request: &Request, instructor_id: Option<MemberId>) -> Result<EntryId, Failure> {
     let member_id = actor_id(cx)?;
     let item = rules::check(cx.site, cx.tx, member_id, request, None, instructor_id, cx.now())?;
     let instructor_id = instructor_id.ok_or_else(Failure::invalid_fields)?;
@@ -29,7 +29,7 @@ pub(crate) fn record_seen(
     request: &Request,
     instructor_id: Option<MemberId>,
     comments_instructor: &str,
-) -> Result<i64, Failure> {
+) -> Result<EntryId, Failure> {
     let signer_id = actor_id(cx)?;
     let holder_id = joins::survivor_of(cx.tx, holder_id)?;
     let unknown = || Failure::field("skill", Text::new("field.unknown_skill"));

@@ -2,7 +2,7 @@
 
 use crate::domain::catalogue::{Level, LevelKey, SafetyKind, Skill};
 use crate::domain::entry::{self, Kind, MissingPrerequisite, Status};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::signoff;
 use crate::http::failure::Failure;
 use crate::http::fields::{Fields, MOMENT_MIN};
@@ -70,7 +70,7 @@ pub(crate) fn check(
     tx: &Read,
     holder_id: MemberId,
     request: &Request,
-    edited: Option<(i64, i64)>,
+    edited: Option<(EntryId, i64)>,
     instructor_id: Option<MemberId>,
     now: i64,
 ) -> Result<Item, Failure> {
@@ -80,7 +80,7 @@ pub(crate) fn check(
     judge(site, tx, holder_id, partial, edited.map(|(_, date)| date), now, &mut problems)?;
     problems.finish()?;
     let subject = find_item(site, &request.skill).ok_or_else(Failure::invalid_fields)?;
-    match find_taking(tx, holder_id, &request.skill, &subject, edited.map_or(0, |(entry_id, _)| entry_id))? {
+    match find_taking(tx, holder_id, &request.skill, &subject, edited.map_or(EntryId(0), |(entry_id, _)| entry_id))? {
         None => Ok(subject),
         Some(Status::Suspended) => Err(Failure::skill_taken().saying(Text::new("skill_suspended"))),
         Some(_) => Err(Failure::skill_taken()),
@@ -175,7 +175,13 @@ pub(crate) fn signer_denial(
 
 /// Whether the member has another entry than `except` that excludes a second entry of the skill. A recurrent training
 /// may repeat, but only one request for it may be pending.
-pub(crate) fn is_taken(tx: &Read, holder_id: MemberId, skill: &str, item: &Item, except: i64) -> Result<bool, Failure> {
+pub(crate) fn is_taken(
+    tx: &Read,
+    holder_id: MemberId,
+    skill: &str,
+    item: &Item,
+    except: EntryId,
+) -> Result<bool, Failure> {
     Ok(find_taking(tx, holder_id, skill, item, except)?.is_some())
 }
 
@@ -185,7 +191,7 @@ fn find_taking(
     holder_id: MemberId,
     skill: &str,
     item: &Item,
-    except: i64,
+    except: EntryId,
 ) -> Result<Option<Status>, Failure> {
     let statuses = skills::list_statuses(tx, holder_id, item.kind, skill, except)?;
     let takes = |status: &Status| match item.recurrent {
@@ -246,7 +252,7 @@ pub(crate) fn list_recordable(site: &Site, tx: &Read, member_id: MemberId) -> Re
             };
             if !is_next
                 || entry::missing_prerequisite(site.catalogue, &safety.skill, &held, &briefed).is_some()
-                || is_taken(tx, member_id, &safety.skill, &item, 0)?
+                || is_taken(tx, member_id, &safety.skill, &item, EntryId(0))?
             {
                 continue;
             }

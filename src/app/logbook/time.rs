@@ -5,7 +5,7 @@ use super::{actor_id, no_change, reads_every_logbook, record_for_other};
 use crate::app::seen::{self, Seen};
 use crate::app::{Change, flights};
 use crate::auth::Bearer;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, EntryId, MemberId};
 use crate::domain::role::Rank;
 use crate::domain::when;
 use crate::http::failure::Failure;
@@ -34,7 +34,7 @@ pub(crate) enum Editor {
     /// An account: it edits its own entries, or every entry for the staff.
     Account(Rank),
     /// The token of a booking: it edits the entry that the booking made.
-    Booking { member_id: MemberId, booking_id: Option<i64> },
+    Booking { member_id: MemberId, booking_id: Option<BookingId> },
 }
 
 impl From<&Bearer> for Editor {
@@ -50,7 +50,7 @@ impl From<&Bearer> for Editor {
 
 /// Enters flight time in the logbook of a member; the entry is open from the beginning. Audited, unless the logbook is the actor's
 /// own. Returns the number of the entry. 409 where the member has signed no waiver that is in force here.
-pub(crate) fn enter(cx: &Change, member_id: MemberId, time: &NewTime) -> Result<i64, Failure> {
+pub(crate) fn enter(cx: &Change, member_id: MemberId, time: &NewTime) -> Result<EntryId, Failure> {
     if cx.member_id() != Some(member_id) {
         cx.check_here(member_id)?;
     }
@@ -86,7 +86,7 @@ pub(crate) fn mark(entry: &TimeEntry) -> String {
 
 /// Edits flight time: by the holder, the desk or an admin; a booking token edits only the entry that the booking made.
 /// Audited, unless the logbook is the actor's own. 422 where the entry is another than the patch has seen.
-pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) -> Result<(), Failure> {
+pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: EntryId, patch: &Patch) -> Result<(), Failure> {
     let known = entries::find_time(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     if !may_edit(editor, &known) {
         let may_read = match editor {
@@ -125,7 +125,7 @@ pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: i64, patch: &Patch) ->
 }
 
 /// Deletes flight time, as [`super::delete`]. 422 where the entry is another than was seen.
-pub(crate) fn delete(cx: &Change, entry_id: i64, seen: &Seen) -> Result<(), Failure> {
+pub(crate) fn delete(cx: &Change, entry_id: EntryId, seen: &Seen) -> Result<(), Failure> {
     let known = entries::find_time(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
     check_same(cx, &known, seen)?;
     super::delete(cx, entry_id)

@@ -6,7 +6,7 @@ pub(crate) mod till;
 
 use super::Change;
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, PaymentId};
 use crate::domain::payment::{Decision, Event, Status};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -111,7 +111,7 @@ pub(crate) fn claim(cx: &Change, intent_id: &str) -> Result<&'static str, Failur
 /// could be extended.
 pub(crate) fn decide(
     cx: &Change,
-    payment_id: i64,
+    payment_id: PaymentId,
     decision: Decision,
     member_id: Option<MemberId>,
 ) -> Result<Option<Account>, Failure> {

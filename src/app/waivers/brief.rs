@@ -5,7 +5,7 @@ use crate::app::logbook::rules::{self, Item, Request};
 use crate::app::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::catalogue::SafetyKind;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -28,7 +28,7 @@ pub(crate) fn is_due(site: &Site, tx: &Read, member_id: MemberId) -> Result<bool
         return Ok(false);
     }
     Ok(match find_item(site) {
-        Some((skill, item)) => !rules::is_taken(tx, member_id, skill, &item, 0)?,
+        Some((skill, item)) => !rules::is_taken(tx, member_id, skill, &item, EntryId(0))?,
         None => false,
     })
 }
@@ -41,12 +41,12 @@ pub(crate) fn find_state(site: &Site, tx: &Read, member_id: MemberId) -> Result<
     if rules::list_briefed(tx, member_id, site.now())?.contains(&programme.safety_logbook) {
         return Ok("signed");
     }
-    Ok(if rules::is_taken(tx, member_id, skill, &item, 0)? { "pending" } else { "missing" })
+    Ok(if rules::is_taken(tx, member_id, skill, &item, EntryId(0))? { "pending" } else { "missing" })
 }
 
 /// Confirms that the actor has read a version of the brief, and asks an instructor to sign it. 409 where the version is
 /// no longer in force.
-pub(crate) fn confirm(cx: &Change, version: i64, language: &str, instructor_id: MemberId) -> Result<i64, Failure> {
+pub(crate) fn confirm(cx: &Change, version: i64, language: &str, instructor_id: MemberId) -> Result<EntryId, Failure> {
     let member_id = cx.member_id().ok_or_else(Failure::not_allowed)?;
     if !is_due(cx.site, cx.tx, member_id)? {
         return Err(Failure::not_found());

@@ -4,7 +4,7 @@
 
 use super::counted::Counter;
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, PartnerId};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -32,12 +32,17 @@ pub(crate) fn forget(site: &Site, tx: &Write, member_id: MemberId) -> Result<(),
 }
 
 /// The seconds for which every PIN that a partner sends is refused as a wrong one; 0: no pause.
-pub(crate) fn partner_paused_for(site: &Site, tx: &Read, partner_id: i64, now: i64) -> Result<i64, Failure> {
+pub(crate) fn partner_paused_for(site: &Site, tx: &Read, partner_id: PartnerId, now: i64) -> Result<i64, Failure> {
     Ok(of_partner(site, partner_id).full_until(tx, now)?.map_or(0, |until| until - now))
 }
 
 /// Counts a wrong PIN by a partner. The beginning of a pause is audited.
-pub(crate) fn count_wrong_by_partner(site: &Site, call: &Call, tx: &Write, partner_id: i64) -> Result<(), Failure> {
+pub(crate) fn count_wrong_by_partner(
+    site: &Site,
+    call: &Call,
+    tx: &Write,
+    partner_id: PartnerId,
+) -> Result<(), Failure> {
     let pause = of_partner(site, partner_id).count(tx)?;
     if pause == 0 {
         return Ok(());
@@ -63,6 +68,6 @@ fn of_member(site: &Site, member_id: MemberId) -> Counter {
     counter.of_account(site, member_id)
 }
 
-fn of_partner(site: &Site, partner_id: i64) -> Counter {
-    Counter::new(site, super::PARTNER_PINS, &[b"PINs by partner", &partner_id.to_be_bytes()])
+fn of_partner(site: &Site, partner_id: PartnerId) -> Counter {
+    Counter::new(site, super::PARTNER_PINS, &[b"PINs by partner", &partner_id.0.to_be_bytes()])
 }

@@ -11,7 +11,7 @@ mod rates;
 pub use rates::RateLimiter;
 
 use crate::config::Limits;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{KioskId, MemberId, PartnerId};
 use crate::domain::role::Role;
 use crate::http::call::{Call, Network, PrincipalId};
 use crate::http::failure::Failure;
@@ -216,9 +216,15 @@ impl From<Network> for Whose {
     }
 }
 
-impl From<i64> for Whose {
-    fn from(number: i64) -> Whose {
-        Whose::Number(number)
+impl From<PartnerId> for Whose {
+    fn from(partner_id: PartnerId) -> Whose {
+        Whose::Number(partner_id.0)
+    }
+}
+
+impl From<KioskId> for Whose {
+    fn from(kiosk_id: KioskId) -> Whose {
+        Whose::Number(kiosk_id.0)
     }
 }
 

@@ -15,7 +15,7 @@ use super::counted::{self, Counter};
 use super::{booking_pins, messages, too_soon};
 use crate::auth::device;
 use crate::domain::email;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{KioskId, MemberId};
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -87,8 +87,8 @@ impl Counters {
 
     /// The counters of a PIN that is typed at a kiosk: the member at that kiosk, the member at every kiosk, and
     /// all members at that kiosk.
-    pub(crate) fn at_kiosk(site: &Site, kiosk_id: i64, member_id: MemberId, account: Option<&Account>) -> Counters {
-        let (member, kiosk) = (member_id.0.to_be_bytes(), kiosk_id.to_be_bytes());
+    pub(crate) fn at_kiosk(site: &Site, kiosk_id: KioskId, member_id: MemberId, account: Option<&Account>) -> Counters {
+        let (member, kiosk) = (member_id.0.to_be_bytes(), kiosk_id.0.to_be_bytes());
         let mut shown = vec![
             Counter::new(site, super::ACCOUNT_AT_KIOSK, &[b"account at kiosk", &member, &kiosk]),
             Counter::new(site, super::ACCOUNT, &[b"account at kiosks", &member]),

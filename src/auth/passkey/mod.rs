@@ -13,7 +13,7 @@ pub(crate) use relying_party::RelyingParty;
 pub(crate) use response::{CheckedResponse, check_response};
 
 use super::challenge::DocumentDigest;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::passkey::{CHALLENGE_SECONDS, KEYS_MAX};
 use crate::http::failure::Failure;
 use crate::keys::{Place, Purpose, columns};
@@ -54,7 +54,7 @@ pub(crate) enum Intent {
     /// A sign-in at a kiosk.
     Kiosk,
     /// The signature under the entry with this number.
-    SignEntry(i64),
+    SignEntry(EntryId),
     /// The signature under one document.
     #[serde(rename = "sign_paper")]
     SignDocument(DocumentDigest),

@@ -1,7 +1,7 @@
 //! The kinds of fields in answers: the types of Rust, and names for those with a narrower schema.
 
 use super::{FieldOfAnswer, Schemas, Shape, ShapeField, Shown, StructOfAnswer};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, EntryId, MemberId, PaymentId};
 use crate::http::body::Flattened;
 use crate::http::field_types::{Count, FlightMinutes, Id, Moment};
 use serde::Serialize;
@@ -46,7 +46,7 @@ macro_rules! ids {
     )*};
 }
 
-ids! { MemberId }
+ids! { MemberId, EntryId, BookingId, PaymentId }
 
 /// A number of a partner.
 pub(crate) enum Number {}

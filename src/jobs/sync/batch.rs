@@ -1,7 +1,7 @@
 //! A batch of the sync: rows of the history in order, and the bookings that they changed, as JSON in gzip. The same
 //! rows always produce the same bytes.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use flate2::{Compression, GzBuilder};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -29,7 +29,7 @@ pub struct Row {
     /// The number of the member.
     pub member_id: Option<MemberId>,
     /// The number of the booking.
-    pub booking_id: Option<i64>,
+    pub booking_id: Option<BookingId>,
     /// The stored JSON object.
     pub detail: Box<RawValue>,
 }
@@ -132,7 +132,7 @@ fn bookings(rows: &[Row]) -> Vec<Map<String, Value>> {
     for row in rows.iter().filter(|row| row.event.starts_with("booking.")) {
         let Some(booking_id) = row.booking_id else { continue };
         let Ok(mut booking) = serde_json::from_str::<Map<String, Value>>(row.detail.get()) else { continue };
-        booking.insert("booking_id".to_owned(), booking_id.into());
+        booking.insert("booking_id".to_owned(), booking_id.0.into());
         booking.insert("client_id".to_owned(), row.client_id.as_str().into());
         booking.insert("member_id".to_owned(), row.member_id.map(i64::from).into());
         booking.insert("updated_at".to_owned(), row.at.into());
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use std::io::Read;
 
-    pub(crate) fn row(seq: i64, event: &str, booking_id: Option<i64>, detail: &str) -> Row {
+    pub(crate) fn row(seq: i64, event: &str, booking_id: Option<BookingId>, detail: &str) -> Row {
         let detail = RawValue::from_string(detail.to_owned()).unwrap();
         let (client_id, event) = ("c1".to_owned(), event.to_owned());
         Row { seq, client_id, event, at: 1_000 + seq, user_id: None, member_id: Some(MemberId(9)), booking_id, detail }
@@ -168,10 +168,10 @@ mod tests {
     #[test]
     fn a_batch_says_whose_it_is_which_rows_and_which_bookings() {
         let rows = [
-            row(5, "booking.recorded", Some(3), r#"{"minutes_booked":10}"#),
-            row(6, "token.issued", Some(3), "{}"),
-            row(8, "booking.changed", Some(3), r#"{"minutes_booked":15}"#),
-            row(9, "booking.recorded", Some(2), r#"{"minutes_booked":20}"#),
+            row(5, "booking.recorded", Some(BookingId(3)), r#"{"minutes_booked":10}"#),
+            row(6, "token.issued", Some(BookingId(3)), "{}"),
+            row(8, "booking.changed", Some(BookingId(3)), r#"{"minutes_booked":15}"#),
+            row(9, "booking.recorded", Some(BookingId(2)), r#"{"minutes_booked":20}"#),
         ];
         let batch = Batch::of("abc", 4, &rows);
         assert_eq!((batch.key().as_str(), batch.position, batch.position_at), ("abc:5-9", 9, Some(1_009)));

@@ -10,7 +10,7 @@
 use super::mentions::{self, Search};
 use super::personal_data;
 use crate::domain::entry::Status;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::mention::Person;
 use crate::keys::{Keys, hex, random};
@@ -98,7 +98,7 @@ fn withdraw(tx: &Write, member_id: MemberId) -> Result<()> {
     let sql = sql!(
         "SELECT entry_id FROM entries WHERE member_id = ?1 AND kind IN ('skill', 'safety') AND status = 'pending'"
     );
-    let waiting: Vec<i64> = tx.list(sql, [member_id])?;
+    let waiting: Vec<EntryId> = tx.list(sql, [member_id])?;
     for entry_id in waiting {
         if let Some(entry) = skills::find(tx, entry_id)? {
             skills::set_status(tx, &entry, member_id, Status::Cancelled)?;

@@ -2,6 +2,7 @@
 //! partial hours or days at the ends of a span are summed from the rows, so that every result is exact.
 
 use super::reports::{self, Booked};
+use crate::domain::ids::PartnerId;
 use crate::store::personal::{OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -84,7 +85,7 @@ pub(crate) fn list_booked_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) ->
 }
 
 /// The partners' requests between two moments: partner, event, how often.
-pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
+pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(PartnerId, String, i64)>> {
     let sql = sql!("SELECT partner_id, event, sum(times) FROM event_days WHERE day >= ?1 AND day < ?2 GROUP BY 1, 2");
     let whole = |from: i64, to: i64| tx.list(sql, (from, to));
     gather(DAY_SECONDS, (from, to), whole, |from, to| reports::list_events(tx, from, to))

@@ -2,7 +2,7 @@
 //! [`crate::store::joining`]. What moved is recorded, so that it can be given back.
 
 use super::personal_data;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::store::joining::OnJoin;
 use crate::store::{Read, Write};
 use rusqlite::{Result, ToSql};
@@ -125,7 +125,7 @@ fn recorded(table: &str, column: &str, key: &str) -> String {
 }
 
 /// The bookings that a join moved.
-pub(crate) fn list_bookings(tx: &Read, join_id: i64) -> Result<Vec<i64>> {
+pub(crate) fn list_bookings(tx: &Read, join_id: i64) -> Result<Vec<BookingId>> {
     tx.list(sql!("SELECT row_key FROM joined_rows WHERE join_id = ?1 AND table_name = 'bookings'"), [join_id])
 }
 

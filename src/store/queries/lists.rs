@@ -3,7 +3,7 @@
 
 use crate::domain::booking::Booking;
 use crate::domain::entry::{Kind, Status};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, EntryId, MemberId};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::store::engine::columns::{Columns, FromRow};
@@ -105,7 +105,7 @@ row! {
         pub comments_instructor: String,
         pub comment_denial: String,
         pub author_id: MemberId,
-        pub booking_id: Option<i64>,
+        pub booking_id: Option<BookingId>,
     } saved
 }
 
@@ -113,13 +113,13 @@ row! {
     /// The names that stand for the numbers of an entry at another site.
     #[derive(Debug)]
     pub(crate) struct Names {
-        pub entry_id: i64 = "e.entry_id",
+        pub entry_id: EntryId = "e.entry_id",
         pub username: String = "m.username",
         /// The instructor's username; empty: there is no instructor, or the member was erased.
         pub instructor: String = "coalesce(s.username, '')",
         pub author: String = "coalesce(a.username, '')",
         /// The number of the opening balance that contains the entry.
-        pub opening: Option<i64> = "e.opening",
+        pub opening: Option<EntryId> = "e.opening",
         /// The booking that made the entry, and its partner.
         pub booking: Option<Booked> = joined!("p.client_id, ", Booking::COLUMNS),
     }
@@ -169,15 +169,16 @@ pub(crate) fn count_same(tx: &Read, entry: &Entry) -> Result<i64> {
 }
 
 /// Whether a booking has an entry.
-pub(crate) fn is_entered(tx: &Read, booking_id: i64) -> Result<bool> {
+pub(crate) fn is_entered(tx: &Read, booking_id: BookingId) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM entries WHERE booking_id = ?1)"), [booking_id])
 }
 
 /// Adds an entry. `opening`: the number of the opening balance; `None` for its first entry.
-pub(crate) fn insert_entry(tx: &Write, new: &Entry, opening: Option<i64>) -> Result<i64> {
+pub(crate) fn insert_entry(tx: &Write, new: &Entry, opening: Option<EntryId>) -> Result<EntryId> {
     insert!(tx.insert, "INSERT INTO entries" Entry: new, {
         opening: opening, created_at: tx.now(), updated_at: tx.now()
     })
+    .map(EntryId)
 }
 
 /// Calls `take` with bookings after a number, without cancelled ones and those of erased members: number, client id,
@@ -186,7 +187,7 @@ pub(crate) fn each_booking(
     tx: &Read,
     after: i64,
     rows: i64,
-    mut take: impl FnMut((i64, String, String, Booking)),
+    mut take: impl FnMut((BookingId, String, String, Booking)),
 ) -> Result<()> {
     let sql = sql!(
         "SELECT b.booking_id, p.client_id, m.username, ",

@@ -1,7 +1,7 @@
 //! A member's whole logbook: flight time, skills and safety entries together.
 
 use crate::domain::entry::{Kind, Status};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, EntryId, MemberId};
 use crate::store::Read;
 use crate::store::engine::columns::{Columns, FromRow};
 use rusqlite::{Result, named_params};
@@ -11,7 +11,7 @@ row! {
     /// An entry of any kind. Moments in Unix seconds.
     #[derive(Debug)]
     pub(crate) struct Line in "e." {
-        pub entry_id: i64,
+        pub entry_id: EntryId,
         pub kind: Kind,
         pub status: Status,
         pub entry_date: i64,
@@ -20,7 +20,7 @@ row! {
         pub tunnel_name: String = "t.name",
         pub comment: String,
         pub author_id: MemberId,
-        pub booking_id: Option<i64>,
+        pub booking_id: Option<BookingId>,
         pub cat_group: String,
         pub cat_id: String,
         pub skill: String,
@@ -41,7 +41,7 @@ const BESIDE: &str = " FROM entries e CROSS JOIN tunnels t ON t.tunnel_id = e.tu
 /// An entry of any kind as lists show it. Moments in Unix seconds.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    pub entry_id: i64,
+    pub entry_id: EntryId,
     pub kind: Kind,
     pub status: Status,
     pub entry_date: i64,
@@ -117,7 +117,7 @@ pub(crate) fn list(tx: &Read, member_id: MemberId, limit: i64, offset: i64) -> R
     tx.list(sql_of_every_kind!(LISTED), (member_id, limit, offset))
 }
 
-pub(crate) fn find_listed(tx: &Read, entry_id: i64) -> Result<Option<Listed>> {
+pub(crate) fn find_listed(tx: &Read, entry_id: EntryId) -> Result<Option<Listed>> {
     tx.find(sql!(LISTED, " WHERE e.entry_id = ?1"), [entry_id])
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn each(
     tx.each(sql_of_every_kind!(LINE), (member_id, i64::MAX, offset), take)
 }
 
-pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<Line>> {
+pub(crate) fn find(tx: &Read, entry_id: EntryId) -> Result<Option<Line>> {
     let sql = sql!(LINE, " WHERE e.entry_id = ?1");
     tx.find(sql, [entry_id])
 }

@@ -1,7 +1,7 @@
 //! The sums of the desk's reports that are computed from the rows; sums of whole hours are in [`super::hours`]. Each
 //! statement reads an index alone.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId, PartnerId};
 use crate::store::Read;
 use crate::store::engine::columns::Columns;
 use crate::store::tables::bookings::Ending;
@@ -11,7 +11,7 @@ row! {
     /// The sums of a partner's bookings.
     #[derive(Debug)]
     pub(crate) struct Booked {
-        pub partner_id: i64,
+        pub partner_id: PartnerId,
         pub bookings: i64 = "count(*)",
         pub minutes: i64 = "sum(minutes_booked)",
         /// How many of the bookings were checked in.
@@ -22,7 +22,7 @@ row! {
 /// A row of the table of bookings.
 #[derive(Debug)]
 pub(crate) struct BookingLine<'r> {
-    pub booking_id: i64,
+    pub booking_id: BookingId,
     pub partner: &'r str,
     pub member_id: MemberId,
     pub member: &'r str,
@@ -56,7 +56,7 @@ pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result
 }
 
 /// The partners' requests between two moments: partner, event, how often.
-pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, String, i64)>> {
+pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(PartnerId, String, i64)>> {
     let sql = sql!(
         "SELECT partner_id, event, count(*) FROM history INDEXED BY history_by_moment
                WHERE at >= ?1 AND at < ?2 GROUP BY partner_id, event"
@@ -69,7 +69,7 @@ pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, Str
 pub(crate) fn each_booking(
     tx: &Read,
     tunnel_id: i64,
-    after: (i64, i64),
+    after: (i64, BookingId),
     to: i64,
     limit: i64,
     mut take: impl FnMut(&BookingLine),

@@ -2,7 +2,7 @@
 
 use super::partners;
 use crate::domain::booking::Booking;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, EntryId, MemberId, PartnerId};
 use crate::store::engine::columns::{Columns, FromRow};
 use crate::store::joining::{OPENS, WHO_DID, moves_unless, stays};
 use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Seen, Table, not_personal, replaced, searched, secret};
@@ -48,8 +48,8 @@ columns! {
 row! {
     #[derive(Debug)]
     pub(crate) struct BookingRow in "b." {
-        pub booking_id: i64,
-        pub partner_id: i64,
+        pub booking_id: BookingId,
+        pub partner_id: PartnerId,
         pub client_id: String = "p.client_id",
         pub partner_name: String = "p.name",
         pub member_id: MemberId,
@@ -62,7 +62,7 @@ row! {
         pub ending: Option<Ending> = "b.ended_as",
         pub ended_at: Option<i64>,
         pub tunnel_name: String = "t.name",
-        pub entry_id: Option<i64> = "e.entry_id",
+        pub entry_id: Option<EntryId> = "e.entry_id",
         pub created_at: i64,
         pub updated_at: i64,
     }
@@ -110,7 +110,7 @@ impl BookingRow {
 /// A filter of the bookings. Moments are flight dates, in Unix seconds; `to` is not included.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Filter {
-    pub partner_id: Option<i64>,
+    pub partner_id: Option<PartnerId>,
     pub member_id: Option<MemberId>,
     pub from: Option<i64>,
     pub to: Option<i64>,
@@ -135,7 +135,12 @@ const OF_MEMBER: &str = joined!(
 
 /// The booking that the partner means: by registration, else by member, purchase and flight, else by member and flight. One
 /// purchase may have flights of several members at one moment.
-pub(crate) fn find_same(tx: &Read, partner_id: i64, member_id: MemberId, sent: &Booking) -> Result<Option<BookingRow>> {
+pub(crate) fn find_same(
+    tx: &Read,
+    partner_id: PartnerId,
+    member_id: MemberId,
+    sent: &Booking,
+) -> Result<Option<BookingRow>> {
     if let Some(registration_id) = sent.registration_id {
         return find_by_registration(tx, partner_id, registration_id);
     }
@@ -150,7 +155,11 @@ pub(crate) fn find_same(tx: &Read, partner_id: i64, member_id: MemberId, sent: &
 }
 
 /// The booking that a partner registered under this number.
-pub(crate) fn find_by_registration(tx: &Read, partner_id: i64, registration_id: i64) -> Result<Option<BookingRow>> {
+pub(crate) fn find_by_registration(
+    tx: &Read,
+    partner_id: PartnerId,
+    registration_id: i64,
+) -> Result<Option<BookingRow>> {
     let params = named_params! {":partner_id": partner_id, ":registration_id": registration_id};
     tx.find(sql!(ITS, "b.registration_id = :registration_id"), params)
 }
@@ -159,7 +168,7 @@ pub(crate) fn find_by_registration(tx: &Read, partner_id: i64, registration_id: 
 /// member's booking of the same purchase is another one.
 pub(crate) fn find_of_purchase(
     tx: &Read,
-    partner_id: i64,
+    partner_id: PartnerId,
     member_id: MemberId,
     sent: &Booking,
 ) -> Result<Option<BookingRow>> {
@@ -182,34 +191,40 @@ pub(crate) fn find_of_purchase(
 }
 
 /// Adds a booking as the partner sent it; returns its number.
-pub fn insert_booking(tx: &Write, partner_id: i64, member_id: MemberId, sent: &Booking) -> Result<i64> {
+pub fn insert_booking(tx: &Write, partner_id: PartnerId, member_id: MemberId, sent: &Booking) -> Result<BookingId> {
     insert!(tx.insert, "INSERT INTO bookings" Booking: sent, {
         partner_id: partner_id, member_id: member_id, created_at: tx.now(), updated_at: tx.now()
     })
+    .map(BookingId)
 }
 
-pub(crate) fn update_booking(tx: &Write, booking_id: i64, sent: &Booking) -> Result<usize> {
+pub(crate) fn update_booking(tx: &Write, booking_id: BookingId, sent: &Booking) -> Result<usize> {
     update!(tx, "UPDATE bookings" Booking: sent, { updated_at: tx.now() } "WHERE booking_id = ?", booking_id)
 }
 
 /// A booking at any tunnel.
-pub(crate) fn find_by_id(tx: &Read, booking_id: i64) -> Result<Option<BookingRow>> {
+pub(crate) fn find_by_id(tx: &Read, booking_id: BookingId) -> Result<Option<BookingRow>> {
     tx.find(sql!(BOOKING, " WHERE b.booking_id = ?1"), [booking_id])
 }
 
 /// The booking of this number, where it is the partner's.
-pub(crate) fn find_of_partner(tx: &Read, partner_id: i64, booking_id: i64) -> Result<Option<BookingRow>> {
+pub(crate) fn find_of_partner(tx: &Read, partner_id: PartnerId, booking_id: BookingId) -> Result<Option<BookingRow>> {
     let params = named_params! {":partner_id": partner_id, ":booking_id": booking_id};
     tx.find(sql!(ITS, "b.booking_id = :booking_id"), params)
 }
 
 /// A booking at this tunnel.
-pub(crate) fn find(tx: &Read, booking_id: i64, tunnel_id: i64) -> Result<Option<BookingRow>> {
+pub(crate) fn find(tx: &Read, booking_id: BookingId, tunnel_id: i64) -> Result<Option<BookingRow>> {
     tx.find(sql!(BOOKING, " WHERE b.booking_id = ?1 AND b.tunnel_id = ?2"), (booking_id, tunnel_id))
 }
 
 /// Stores the values that the partner sent last, where the booking has others.
-pub(crate) fn set_sent(tx: &Write, booking_id: i64, flight_date: Option<i64>, minutes: Option<i64>) -> Result<usize> {
+pub(crate) fn set_sent(
+    tx: &Write,
+    booking_id: BookingId,
+    flight_date: Option<i64>,
+    minutes: Option<i64>,
+) -> Result<usize> {
     let sql = sql!(
         "UPDATE bookings SET sent_flight_date = ?2, sent_minutes = ?3
                WHERE booking_id = ?1 AND (sent_flight_date, sent_minutes) IS NOT (?2, ?3)"
@@ -258,7 +273,7 @@ row! {
     /// A booking of a day as the desk sees it, with the member's data that may need attention.
     #[derive(Debug)]
     pub(crate) struct Arrival in "b." {
-        pub booking_id: i64,
+        pub booking_id: BookingId,
         pub member_id: MemberId,
         pub name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
         pub flight_date: i64,
@@ -315,7 +330,7 @@ row! {
     /// A booking as its member sees it.
     #[derive(Debug)]
     pub(crate) struct OwnBooking {
-        pub booking_id: i64,
+        pub booking_id: BookingId,
         pub flight_date: i64,
         pub minutes_booked: i64,
         pub arrived_at: Option<i64>,
@@ -359,7 +374,7 @@ pub(crate) fn list_own(
 /// The date of the next flight from a moment on that a partner booked for a member, without those that ended.
 pub(crate) fn find_next(
     tx: &Read,
-    (partner_id, member_id): (i64, MemberId),
+    (partner_id, member_id): (PartnerId, MemberId),
     tunnel_id: i64,
     from: i64,
 ) -> Result<Option<i64>> {
@@ -382,16 +397,16 @@ pub(crate) fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> R
 }
 
 /// Checks a booking in; a second time changes nothing. `by`: the actor.
-pub(crate) fn set_arrived(tx: &Write, booking_id: i64, at: i64, by: Option<MemberId>) -> Result<usize> {
+pub(crate) fn set_arrived(tx: &Write, booking_id: BookingId, at: i64, by: Option<MemberId>) -> Result<usize> {
     let sql = sql!("UPDATE bookings SET arrived_at = ?2, arrived_by = ?3 WHERE booking_id = ?1 AND arrived_at IS NULL");
     tx.run(sql, (booking_id, at, by))
 }
 
-pub(crate) fn set_time_waits(tx: &Write, booking_id: i64, to: TimeWaits) -> Result<usize> {
+pub(crate) fn set_time_waits(tx: &Write, booking_id: BookingId, to: TimeWaits) -> Result<usize> {
     tx.run(sql!("UPDATE bookings SET time_waits = ?2 WHERE booking_id = ?1"), (booking_id, to as i64))
 }
 
-pub(crate) fn unset_arrived(tx: &Write, booking_id: i64) -> Result<usize> {
+pub(crate) fn unset_arrived(tx: &Write, booking_id: BookingId) -> Result<usize> {
     let sql = sql!(
         "UPDATE bookings SET arrived_at = NULL, arrived_by = NULL WHERE booking_id = ?1 AND arrived_at IS NOT NULL"
     );
@@ -399,12 +414,12 @@ pub(crate) fn unset_arrived(tx: &Write, booking_id: i64) -> Result<usize> {
 }
 
 /// The keyed hash of the PIN that may still change a booking; `None`: no PIN but the member's own.
-pub(crate) fn find_pin_hash(tx: &Read, booking_id: i64) -> Result<Option<[u8; 32]>> {
+pub(crate) fn find_pin_hash(tx: &Read, booking_id: BookingId) -> Result<Option<[u8; 32]>> {
     tx.get(sql!("SELECT pin_hash FROM bookings WHERE booking_id = ?1"), [booking_id])
 }
 
 /// Keeps the hash of the PIN that came with a booking.
-pub(crate) fn set_pin_hash(tx: &Write, booking_id: i64, hash: &[u8; 32]) -> Result<usize> {
+pub(crate) fn set_pin_hash(tx: &Write, booking_id: BookingId, hash: &[u8; 32]) -> Result<usize> {
     let sql = sql!("UPDATE bookings SET pin_hash = ?2 WHERE booking_id = ?1 AND pin_hash IS NOT ?2");
     tx.run(sql, (booking_id, &hash[..]))
 }

@@ -3,7 +3,7 @@
 
 use super::bookings::Ending;
 use super::entries::NewTime;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::store::Write;
 use rusqlite::Result;
 
@@ -20,7 +20,7 @@ row! {
 /// Ends a booking. `by`: the clerk. `time`: the flight time that is removed from the logbook with it.
 pub(crate) fn set_ended(
     tx: &Write,
-    booking_id: i64,
+    booking_id: BookingId,
     ending: Ending,
     by: Option<MemberId>,
     time: Option<&NewTime>,
@@ -33,7 +33,12 @@ pub(crate) fn set_ended(
 }
 
 /// Changes the removed flight time of a booking that ended: its date and minutes, where they are given.
-pub(crate) fn update_removed(tx: &Write, booking_id: i64, date: Option<i64>, minutes: Option<i64>) -> Result<usize> {
+pub(crate) fn update_removed(
+    tx: &Write,
+    booking_id: BookingId,
+    date: Option<i64>,
+    minutes: Option<i64>,
+) -> Result<usize> {
     let sql = sql!(
         "UPDATE bookings SET removed_date = coalesce(?2, removed_date), removed_minutes = coalesce(?3, removed_minutes)
                WHERE booking_id = ?1 AND removed_date IS NOT NULL"
@@ -42,7 +47,7 @@ pub(crate) fn update_removed(tx: &Write, booking_id: i64, date: Option<i64>, min
 }
 
 /// Restores a booking that ended. Returns the flight time that was removed from the logbook.
-pub(crate) fn unset_ended(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
+pub(crate) fn unset_ended(tx: &Write, booking_id: BookingId) -> Result<Option<NewTime>> {
     let sql = sql!("SELECT ", Removed::COLUMNS, " FROM bookings WHERE booking_id = ?1");
     let removed: Removed = tx.get(sql, [booking_id])?;
     let sql = sql!(

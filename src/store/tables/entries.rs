@@ -1,7 +1,7 @@
 //! Logbook entries.
 
 use crate::domain::entry::{Kind, Status};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, EntryId, MemberId};
 use crate::store::joining::{ITS_OWN, WHO_DID, moves_unless, stays};
 use crate::store::personal::{CATALOGUE, Expiry, OUR_WORD, Rows, Seen, Table, not_personal, searched};
 use crate::store::{Read, Write};
@@ -96,7 +96,7 @@ row! {
 row! {
     #[derive(Debug)]
     pub(crate) struct TimeEntry in "e." {
-        pub entry_id: i64,
+        pub entry_id: EntryId,
         pub member_id: MemberId,
         pub status: Status,
         pub entry_date: i64,
@@ -105,7 +105,7 @@ row! {
         pub tunnel_name: String = "t.name",
         pub comment: String,
         pub author_id: MemberId,
-        pub booking_id: Option<i64>,
+        pub booking_id: Option<BookingId>,
         /// Whether the entry is part of an opening balance.
         pub opening: bool = "e.opening IS NOT NULL",
         pub created_at: i64,
@@ -125,13 +125,14 @@ pub fn insert_time(
     tx: &Write,
     member_id: MemberId,
     author_id: MemberId,
-    booking_id: Option<i64>,
+    booking_id: Option<BookingId>,
     time: &NewTime,
-) -> Result<i64> {
+) -> Result<EntryId> {
     insert!(tx.insert, "INSERT INTO entries" NewTime: time, {
         member_id: member_id, kind: Kind::Time, status: Status::Open, author_id: author_id, booking_id: booking_id,
         created_at: tx.now(), updated_at: tx.now()
     })
+    .map(EntryId)
 }
 
 /// The mark of the form of this number that the author sent, also where its entry was deleted since.
@@ -143,19 +144,19 @@ pub(crate) fn find_form(tx: &Read, author_id: MemberId, number: i64) -> Result<O
 }
 
 /// Records by which form an entry was sent.
-pub(crate) fn set_form(tx: &Write, entry_id: i64, number: i64, mark: i64) -> Result<usize> {
+pub(crate) fn set_form(tx: &Write, entry_id: EntryId, number: i64, mark: i64) -> Result<usize> {
     let sql = sql!("UPDATE entries SET form_number = ?2, form_mark = ?3 WHERE entry_id = ?1");
     tx.run(sql, (entry_id, number, mark))
 }
 
-pub(crate) fn update_time(tx: &Write, entry_id: i64, time: &NewTime) -> Result<usize> {
+pub(crate) fn update_time(tx: &Write, entry_id: EntryId, time: &NewTime) -> Result<usize> {
     update!(tx, "UPDATE entries" NewTime: time, { updated_at: tx.now() } "WHERE entry_id = ? AND kind = 'time'", entry_id)
 }
 
 /// Changes the entry that a booking made, in the values that are `Some`. The member's comment stays.
 pub(crate) fn update_booked_time(
     tx: &Write,
-    booking_id: i64,
+    booking_id: BookingId,
     entry_date: Option<i64>,
     minutes: Option<i64>,
     tunnel_id: Option<i64>,
@@ -173,21 +174,21 @@ pub(crate) fn update_booked_time(
 }
 
 /// Deletes the entry that a booking made, and returns it.
-pub(crate) fn take_booked_time(tx: &Write, booking_id: i64) -> Result<Option<NewTime>> {
+pub(crate) fn take_booked_time(tx: &Write, booking_id: BookingId) -> Result<Option<NewTime>> {
     let sql = sql!("SELECT ", NewTime::COLUMNS, " FROM entries WHERE booking_id = ?1 AND kind = 'time'");
     let time = tx.find(sql, [booking_id])?;
     tx.run(sql!("DELETE FROM entries WHERE booking_id = ?1 AND kind = 'time'"), [booking_id])?;
     Ok(time)
 }
 
-pub(crate) fn find_owner(tx: &Read, entry_id: i64) -> Result<Option<MemberId>> {
+pub(crate) fn find_owner(tx: &Read, entry_id: EntryId) -> Result<Option<MemberId>> {
     tx.find(sql!("SELECT member_id FROM entries WHERE entry_id = ?1"), [entry_id])
 }
 
 const TIME: &str =
     joined!("SELECT ", TimeEntry::COLUMNS, " FROM entries e JOIN tunnels t ON t.tunnel_id = e.tunnel_id");
 
-pub(crate) fn find_time(tx: &Read, entry_id: i64) -> Result<Option<TimeEntry>> {
+pub(crate) fn find_time(tx: &Read, entry_id: EntryId) -> Result<Option<TimeEntry>> {
     tx.find(sql!(TIME, " WHERE e.entry_id = ?1 AND e.kind = 'time'"), [entry_id])
 }
 
@@ -235,7 +236,7 @@ row! {
         pub(crate) entry_date: i64,
         pub(crate) minutes: i64,
         /// The booking that made the entry; `None`: the entry was typed.
-        pub(crate) booking_id: Option<i64>,
+        pub(crate) booking_id: Option<BookingId>,
     }
 }
 
@@ -253,7 +254,7 @@ pub(crate) fn list_day(tx: &Read, member_id: MemberId, (from, to): (i64, i64), l
 }
 
 /// Deletes an entry with its events.
-pub fn delete(tx: &Write, entry_id: i64) -> Result<usize> {
+pub fn delete(tx: &Write, entry_id: EntryId) -> Result<usize> {
     let spent = sql!(
         "INSERT OR IGNORE INTO spent_forms (member_id, form_number, form_mark, spent_at)
                SELECT author_id, form_number, form_mark, ?2 FROM entries WHERE entry_id = ?1 AND form_number IS NOT NULL"

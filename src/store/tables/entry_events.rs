@@ -1,7 +1,7 @@
 //! The history of skill and safety entries: who changed the state, when, from what, to what. Rows are only added.
 
 use crate::domain::entry::Status;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::store::joining::{AS_IT_WAS, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
@@ -40,7 +40,7 @@ pub(crate) enum EntryState {
 
 pub(crate) fn insert(
     tx: &Write,
-    entry_id: i64,
+    entry_id: EntryId,
     member_id: MemberId,
     from: Option<Status>,
     to: EntryState,
@@ -59,7 +59,7 @@ pub(crate) fn insert(
 }
 
 /// The events of an entry, oldest first.
-pub(crate) fn list(tx: &Read, entry_id: i64) -> Result<Vec<EntryEvent>> {
+pub(crate) fn list(tx: &Read, entry_id: EntryId) -> Result<Vec<EntryEvent>> {
     let sql = sql!(
         "SELECT ",
         EntryEvent::COLUMNS,

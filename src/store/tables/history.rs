@@ -3,7 +3,7 @@
 use super::bookings::BookingRow;
 use super::partners;
 use crate::domain::booking::Booking;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId, PartnerId};
 use crate::store::joining::{AS_IT_WAS, stays};
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, not_personal};
 use crate::store::{Conditions, Read, Write};
@@ -62,7 +62,7 @@ pub struct EventSubject<'a> {
     /// The member whose PIN came with the request.
     pub member_id: Option<MemberId>,
     /// The booking that the request sent.
-    pub booking_id: Option<i64>,
+    pub booking_id: Option<BookingId>,
     /// The detail of the event, as a JSON object.
     pub detail: Option<&'a str>,
 }
@@ -84,7 +84,7 @@ row! {
         /// The member whose PIN came with the request, if any.
         pub member_id: Option<MemberId>,
         /// The booking that the request sent, if any.
-        pub booking_id: Option<i64>,
+        pub booking_id: Option<BookingId>,
         /// The detail of the event, as a JSON object.
         pub detail: String,
     }
@@ -94,7 +94,7 @@ row! {
 #[derive(Debug, Default, Clone)]
 pub struct Filter {
     /// Only rows of this partner.
-    pub partner_id: Option<i64>,
+    pub partner_id: Option<PartnerId>,
     /// The begin, in Unix seconds, included.
     pub from: Option<i64>,
     /// The end, in Unix seconds, not included.
@@ -104,7 +104,7 @@ pub struct Filter {
 }
 
 /// Adds a row; returns its `seq`.
-pub fn insert(tx: &Write, partner_id: i64, event: Event, about: &EventSubject) -> Result<i64> {
+pub fn insert(tx: &Write, partner_id: PartnerId, event: Event, about: &EventSubject) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO history" {
         partner_id, event: event.name(), at: tx.now(), user_id: about.user_id, member_id: about.member_id,
         booking_id: about.booking_id, detail: about.detail.unwrap_or("{}"),

@@ -1,6 +1,6 @@
 //! Kiosks, their guests, and the codes for pairing and signing in. Only hashes of keys and codes are stored.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{KioskId, MemberId};
 use crate::store::joining::{OPENS, WHO_DID, stays};
 use crate::store::personal::{Ahead, Expiry, HASH, Rows, Table, not_personal, searched, secret};
 use crate::store::{Read, Write};
@@ -38,7 +38,7 @@ row! {
     /// A kiosk as the desk sees it.
     #[derive(Debug)]
     pub(crate) struct Kiosk {
-        pub kiosk_id: i64,
+        pub kiosk_id: KioskId,
         pub name: String,
         pub paired_at: i64,
         /// The latest sign-in at the kiosk.
@@ -88,31 +88,32 @@ pub(crate) fn take_pairing(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<Pa
     tx.find(sql, (&code_hash[..], tx.now()))
 }
 
-pub(crate) fn insert(tx: &Write, key_hash: &[u8; 32], pairing: &Pairing) -> Result<i64> {
+pub(crate) fn insert(tx: &Write, key_hash: &[u8; 32], pairing: &Pairing) -> Result<KioskId> {
     let kiosk_id = insert!(tx.insert, "INSERT INTO kiosks" {
         name: pairing.name, key_hash: &key_hash[..], paired_by: pairing.made_by, paired_at: tx.now(),
         used_at: tx.now(),
-    })?;
+    })
+    .map(KioskId)?;
     bind(tx, kiosk_id, key_hash)?;
     Ok(kiosk_id)
 }
 
 /// What binds a kiosk's key to its row.
-fn key_mark(tx: &Read, kiosk_id: i64, key_hash: &[u8; 32]) -> Option<Vec<u8>> {
+fn key_mark(tx: &Read, kiosk_id: KioskId, key_hash: &[u8; 32]) -> Option<Vec<u8>> {
     tx.binding("kiosks", &[kiosk_id.into()], key_hash).map(Vec::from)
 }
 
-fn bind(tx: &Write, kiosk_id: i64, key_hash: &[u8; 32]) -> Result<usize> {
+fn bind(tx: &Write, kiosk_id: KioskId, key_hash: &[u8; 32]) -> Result<usize> {
     let sql = sql!("UPDATE kiosks SET bound = ?2 WHERE kiosk_id = ?1");
     tx.run(sql, (kiosk_id, key_mark(tx, kiosk_id, key_hash)))
 }
 
 /// The kiosk with this key.
-pub(crate) fn find(tx: &Read, key_hash: &[u8; 32]) -> Result<Option<i64>> {
+pub(crate) fn find(tx: &Read, key_hash: &[u8; 32]) -> Result<Option<KioskId>> {
     let sql = sql!("SELECT kiosk_id, bound FROM kiosks WHERE key_hash = ?1");
-    let found: Option<(i64, Option<Vec<u8>>)> = tx.find(sql, [&key_hash[..]])?;
+    let found: Option<(KioskId, Option<Vec<u8>>)> = tx.find(sql, [&key_hash[..]])?;
     let is_ours =
-        |(kiosk_id, mark): &(i64, Option<Vec<u8>>)| mark.is_some() && *mark == key_mark(tx, *kiosk_id, key_hash);
+        |(kiosk_id, mark): &(KioskId, Option<Vec<u8>>)| mark.is_some() && *mark == key_mark(tx, *kiosk_id, key_hash);
     Ok(found.filter(is_ours).map(|(kiosk_id, _)| kiosk_id))
 }
 
@@ -128,19 +129,19 @@ pub(crate) fn count(tx: &Read) -> Result<i64> {
 }
 
 /// Revokes a kiosk's key and signs its guest out; the row stays. Returns 0 where there is no such kiosk in force.
-pub(crate) fn revoke(tx: &Write, kiosk_id: i64) -> Result<usize> {
+pub(crate) fn revoke(tx: &Write, kiosk_id: KioskId) -> Result<usize> {
     end_guest(tx, kiosk_id)?;
     let sql = sql!("UPDATE kiosks SET key_hash = NULL, revoked_at = ?2 WHERE kiosk_id = ?1 AND revoked_at IS NULL");
     tx.run(sql, (kiosk_id, tx.now()))
 }
 
 /// The stored hash of a guest's token, which is good for this kiosk and member alone.
-fn guest_mark(tx: &Read, kiosk_id: i64, member_id: MemberId, token_hash: &[u8; 32]) -> Vec<u8> {
+fn guest_mark(tx: &Read, kiosk_id: KioskId, member_id: MemberId, token_hash: &[u8; 32]) -> Vec<u8> {
     tx.binding("kiosk_guests", &[kiosk_id.into(), member_id.into()], token_hash).map(Vec::from).unwrap_or_default()
 }
 
 /// Signs a guest in, in place of an earlier one. `token_hash`: the hash of the token in the guest's cookie.
-pub(crate) fn set_guest(tx: &Write, kiosk_id: i64, member_id: MemberId, token_hash: &[u8; 32]) -> Result<usize> {
+pub(crate) fn set_guest(tx: &Write, kiosk_id: KioskId, member_id: MemberId, token_hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql!("UPDATE kiosks SET used_at = ?2 WHERE kiosk_id = ?1"), (kiosk_id, tx.now()))?;
     insert!(tx.run, "INSERT OR REPLACE INTO kiosk_guests" {
         kiosk_id, member_id, seen_at: tx.now(), token_hash: guest_mark(tx, kiosk_id, member_id, token_hash),
@@ -150,7 +151,7 @@ pub(crate) fn set_guest(tx: &Write, kiosk_id: i64, member_id: MemberId, token_ha
 /// The member who is signed in at the kiosk by this token, was seen there after `seen` and signed in after `entered`.
 pub(crate) fn find_guest(
     tx: &Read,
-    kiosk_id: i64,
+    kiosk_id: KioskId,
     token_hash: &[u8; 32],
     (seen, entered): (i64, i64),
 ) -> Result<Option<Guest>> {
@@ -165,17 +166,17 @@ pub(crate) fn find_guest(
 }
 
 /// Whether the member is signed in at the kiosk and was seen there after `since`.
-pub(crate) fn is_guest(tx: &Read, kiosk_id: i64, member_id: MemberId, since: i64) -> Result<bool> {
+pub(crate) fn is_guest(tx: &Read, kiosk_id: KioskId, member_id: MemberId, since: i64) -> Result<bool> {
     let sql =
         sql!("SELECT EXISTS (SELECT 1 FROM kiosk_guests WHERE kiosk_id = ?1 AND member_id = ?2 AND seen_at > ?3)");
     tx.get(sql, (kiosk_id, member_id, since))
 }
 
-pub(crate) fn touch_guest(tx: &Write, kiosk_id: i64) -> Result<usize> {
+pub(crate) fn touch_guest(tx: &Write, kiosk_id: KioskId) -> Result<usize> {
     tx.run(sql!("UPDATE kiosk_guests SET seen_at = max(seen_at, ?2) WHERE kiosk_id = ?1"), (kiosk_id, tx.now()))
 }
 
-pub(crate) fn end_guest(tx: &Write, kiosk_id: i64) -> Result<usize> {
+pub(crate) fn end_guest(tx: &Write, kiosk_id: KioskId) -> Result<usize> {
     tx.run(sql!("DELETE FROM kiosk_guests WHERE kiosk_id = ?1"), [kiosk_id])
 }
 

@@ -1,7 +1,7 @@
 //! The user records of partners. Every statement names the partner, so that no partner sees another's records.
 
 use super::joins;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, PartnerId};
 use crate::http::failure::Failure;
 use crate::store::personal::{Rows, Table, emptied};
 use crate::store::{Read, Write, is_taken};
@@ -38,7 +38,7 @@ const USER: &str = joined!(
     " FROM partner_users u LEFT JOIN members m ON m.email = u.email AND m.email_confirmed_at IS NOT NULL WHERE u.partner_id = :partner_id AND u.deleted_at IS NULL"
 );
 
-pub(crate) fn insert(tx: &Write, partner_id: i64, email: &str) -> std::result::Result<i64, Failure> {
+pub(crate) fn insert(tx: &Write, partner_id: PartnerId, email: &str) -> std::result::Result<i64, Failure> {
     insert!(tx.insert, "INSERT INTO partner_users" {
         partner_id, email, created_at: tx.now(), updated_at: tx.now(),
     })
@@ -46,7 +46,7 @@ pub(crate) fn insert(tx: &Write, partner_id: i64, email: &str) -> std::result::R
 }
 
 /// Changes the address; returns the number of changed rows, 0 where the partner has no such record.
-pub(crate) fn update(tx: &Write, partner_id: i64, id: i64, email: &str) -> std::result::Result<usize, Failure> {
+pub(crate) fn update(tx: &Write, partner_id: PartnerId, id: i64, email: &str) -> std::result::Result<usize, Failure> {
     let sql = sql!(
         "UPDATE partner_users SET email = :email, updated_at = :now
                WHERE user_id = :id AND partner_id = :partner_id AND deleted_at IS NULL"
@@ -59,20 +59,20 @@ fn email_conflict(error: rusqlite::Error) -> Failure {
     if is_taken(&error) { Failure::email_taken() } else { error.into() }
 }
 
-pub(crate) fn delete(tx: &Write, partner_id: i64, id: i64) -> Result<usize> {
+pub(crate) fn delete(tx: &Write, partner_id: PartnerId, id: i64) -> Result<usize> {
     let sql = sql!(
         "UPDATE partner_users SET deleted_at = :now WHERE user_id = :id AND partner_id = :partner_id AND deleted_at IS NULL"
     );
     tx.run(sql, named_params! {":now": tx.now(), ":id": id, ":partner_id": partner_id})
 }
 
-pub(crate) fn find(tx: &Read, partner_id: i64, id: i64) -> Result<Option<PartnerUser>> {
+pub(crate) fn find(tx: &Read, partner_id: PartnerId, id: i64) -> Result<Option<PartnerUser>> {
     let sql = sql!(USER, " AND u.user_id = :id");
     tx.find(sql, named_params! {":partner_id": partner_id, ":id": id})?.map(|user| led(tx, user)).transpose()
 }
 
 /// A partner's records, newest first.
-pub(crate) fn list(tx: &Read, partner_id: i64, limit: i64, offset: i64) -> Result<Vec<PartnerUser>> {
+pub(crate) fn list(tx: &Read, partner_id: PartnerId, limit: i64, offset: i64) -> Result<Vec<PartnerUser>> {
     let sql = sql!(USER, " ORDER BY u.user_id DESC LIMIT :limit OFFSET :offset");
     let users = tx.list(sql, named_params! {":partner_id": partner_id, ":limit": limit, ":offset": offset})?;
     users.into_iter().map(|user| led(tx, user)).collect()
@@ -85,7 +85,7 @@ fn led(tx: &Read, user: PartnerUser) -> Result<PartnerUser> {
 }
 
 /// The number of a partner's records, which triggers keep, because counting very many rows takes long.
-pub(crate) fn count(tx: &Read, partner_id: i64) -> Result<i64> {
+pub(crate) fn count(tx: &Read, partner_id: PartnerId) -> Result<i64> {
     tx.get(sql!("SELECT coalesce(sum(users), 0) FROM partners WHERE partner_id = ?1"), [partner_id])
 }
 
@@ -102,7 +102,7 @@ row! {
 }
 
 /// A partner's deleted records, latest first, without those of erased members, which have no address any more.
-pub(crate) fn list_deleted(tx: &Read, partner_id: i64, limit: i64, offset: i64) -> Result<Vec<Deleted>> {
+pub(crate) fn list_deleted(tx: &Read, partner_id: PartnerId, limit: i64, offset: i64) -> Result<Vec<Deleted>> {
     let sql = sql!(
         "SELECT ",
         Deleted::COLUMNS,
@@ -113,7 +113,7 @@ pub(crate) fn list_deleted(tx: &Read, partner_id: i64, limit: i64, offset: i64) 
 }
 
 /// A partner's deleted records whose address has no new record, latest first.
-pub(crate) fn list_restorable(tx: &Read, partner_id: i64, limit: i64) -> Result<Vec<Deleted>> {
+pub(crate) fn list_restorable(tx: &Read, partner_id: PartnerId, limit: i64) -> Result<Vec<Deleted>> {
     let sql = sql!(
         "SELECT ",
         Deleted::COLUMNS,
@@ -127,7 +127,7 @@ pub(crate) fn list_restorable(tx: &Read, partner_id: i64, limit: i64) -> Result<
 
 /// Restores a deleted record; returns the number of changed rows. Refuses one whose address has a new record; a
 /// record without an address is not restored.
-pub(crate) fn restore(tx: &Write, partner_id: i64, id: i64) -> std::result::Result<usize, Failure> {
+pub(crate) fn restore(tx: &Write, partner_id: PartnerId, id: i64) -> std::result::Result<usize, Failure> {
     let sql = sql!(
         "UPDATE partner_users SET deleted_at = NULL, updated_at = :now
                WHERE user_id = :id AND partner_id = :partner_id AND deleted_at IS NOT NULL AND email <> ''"
@@ -136,7 +136,7 @@ pub(crate) fn restore(tx: &Write, partner_id: i64, id: i64) -> std::result::Resu
 }
 
 /// Whether the partner has a record of this address.
-pub(crate) fn has(tx: &Read, partner_id: i64, email: &str) -> Result<bool> {
+pub(crate) fn has(tx: &Read, partner_id: PartnerId, email: &str) -> Result<bool> {
     let sql =
         sql!("SELECT EXISTS (SELECT 1 FROM partner_users WHERE partner_id = ?1 AND email = ?2 AND deleted_at IS NULL)");
     tx.get(sql, (partner_id, email))

@@ -1,5 +1,6 @@
 //! Partner clients, their secrets, networks and used signatures.
 
+use crate::domain::ids::PartnerId;
 use crate::http::failure::Failure;
 use crate::keys::{Keys, columns};
 use crate::store::personal::{Ahead, Expiry, HASH, Table, not_personal};
@@ -27,7 +28,7 @@ row! {
     #[derive(Debug)]
     pub struct Partner in "p." {
         /// The partner's number.
-        pub partner_id: i64,
+        pub partner_id: PartnerId,
         /// The partner's public name in requests.
         pub client_id: String,
         /// The name that the desk sees.
@@ -69,34 +70,35 @@ pub fn insert(
     name: &str,
     strict: bool,
     requests_per_minute: Option<i64>,
-) -> std::result::Result<i64, Failure> {
+) -> std::result::Result<PartnerId, Failure> {
     insert!(tx.insert, "INSERT INTO partners" {
         client_id, name, strict, requests_per_minute, created_at: tx.now(),
     })
+    .map(PartnerId)
     .map_err(|e| if is_taken(&e) { Failure::exists() } else { e.into() })
 }
 
 /// Allows the partner to call from a network, as CIDR.
-pub fn insert_network(tx: &Write, partner_id: i64, network: &str) -> Result<usize> {
+pub fn insert_network(tx: &Write, partner_id: PartnerId, network: &str) -> Result<usize> {
     insert!(tx.run, "INSERT OR IGNORE INTO partner_networks" { partner_id, network })
 }
 
 /// Adds a secret in force from now on; returns its number.
-pub fn insert_secret(tx: &Write, keys: &Keys, partner_id: i64, secret: &[u8]) -> Result<i64> {
+pub fn insert_secret(tx: &Write, keys: &Keys, partner_id: PartnerId, secret: &[u8]) -> Result<i64> {
     let secret_id = tx.next_number("partner_secrets")?;
     let sealed = keys.seal(&columns::PARTNER_SECRET.at([secret_id.into(), partner_id.into()]), secret);
     insert!(tx.insert, "INSERT INTO partner_secrets" { secret_id, partner_id, sealed, created_at: tx.now() })
 }
 
 /// Ends every secret of the partner at a moment; earlier ends stay.
-pub fn end_secrets(tx: &Write, partner_id: i64, ends_at: i64) -> Result<usize> {
+pub fn end_secrets(tx: &Write, partner_id: PartnerId, ends_at: i64) -> Result<usize> {
     let sql =
         sql!("UPDATE partner_secrets SET ends_at = min(coalesce(ends_at, :ends_at), :ends_at) WHERE partner_id = :id");
     tx.run(sql, named_params! {":ends_at": ends_at, ":id": partner_id})
 }
 
 /// Ends all secrets in force but the newest now, so that with the next one at most two are in force.
-pub(crate) fn end_older_secrets(tx: &Write, partner_id: i64) -> Result<usize> {
+pub(crate) fn end_older_secrets(tx: &Write, partner_id: PartnerId) -> Result<usize> {
     let sql = sql!(
         "UPDATE partner_secrets SET ends_at = :now WHERE partner_id = :id AND coalesce(ends_at, :now + 1) > :now
                AND secret_id < (SELECT max(secret_id) FROM partner_secrets WHERE partner_id = :id)"
@@ -105,7 +107,7 @@ pub(crate) fn end_older_secrets(tx: &Write, partner_id: i64) -> Result<usize> {
 }
 
 /// Revokes a partner and its secrets, for good.
-pub fn revoke(tx: &Write, partner_id: i64) -> Result<usize> {
+pub fn revoke(tx: &Write, partner_id: PartnerId) -> Result<usize> {
     end_secrets(tx, partner_id, tx.now())?;
     tx.run(
         sql!("UPDATE partners SET revoked_at = coalesce(revoked_at, ?2) WHERE partner_id = ?1"),
@@ -118,16 +120,21 @@ pub fn find(tx: &Read, client_id: &str) -> Result<Option<Partner>> {
     tx.find(sql!("SELECT ", Partner::COLUMNS, " FROM partners p WHERE p.client_id = ?1"), [client_id])
 }
 
-pub(crate) fn find_by_id(tx: &Read, partner_id: i64) -> Result<Option<Partner>> {
+pub(crate) fn find_by_id(tx: &Read, partner_id: PartnerId) -> Result<Option<Partner>> {
     tx.find(sql!("SELECT ", Partner::COLUMNS, " FROM partners p WHERE p.partner_id = ?1"), [partner_id])
 }
 
-pub(crate) fn set_terms(tx: &Write, partner_id: i64, strict: bool, requests_per_minute: Option<i64>) -> Result<usize> {
+pub(crate) fn set_terms(
+    tx: &Write,
+    partner_id: PartnerId,
+    strict: bool,
+    requests_per_minute: Option<i64>,
+) -> Result<usize> {
     let sql = sql!("UPDATE partners SET strict = ?2, requests_per_minute = ?3 WHERE partner_id = ?1");
     tx.run(sql, (partner_id, strict, requests_per_minute))
 }
 
-pub(crate) fn delete_networks(tx: &Write, partner_id: i64) -> Result<usize> {
+pub(crate) fn delete_networks(tx: &Write, partner_id: PartnerId) -> Result<usize> {
     tx.run(sql!("DELETE FROM partner_networks WHERE partner_id = ?1"), [partner_id])
 }
 
@@ -142,7 +149,7 @@ row! {
 }
 
 /// The times of a partner's secrets that are in force, newest first.
-pub(crate) fn list_spans(tx: &Read, partner_id: i64, now: i64) -> Result<Vec<Span>> {
+pub(crate) fn list_spans(tx: &Read, partner_id: PartnerId, now: i64) -> Result<Vec<Span>> {
     let sql = sql!(
         "SELECT ",
         Span::COLUMNS,
@@ -171,13 +178,13 @@ pub(crate) fn list_secrets(tx: &Read, client_id: Option<&str>, now: i64) -> Resu
 
 /// The number of bookings of one partner, or of all. Triggers keep the count, because counting very many rows takes
 /// long.
-pub(crate) fn count_bookings(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
+pub(crate) fn count_bookings(tx: &Read, partner_id: Option<PartnerId>) -> Result<i64> {
     let sql = sql!("SELECT coalesce(sum(bookings), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1");
     tx.get(sql, [partner_id])
 }
 
 /// The number of rows in the history of one partner, or of all, which triggers keep too.
-pub(crate) fn count_events(tx: &Read, partner_id: Option<i64>) -> Result<i64> {
+pub(crate) fn count_events(tx: &Read, partner_id: Option<PartnerId>) -> Result<i64> {
     let sql = sql!("SELECT coalesce(sum(events), 0) FROM partners WHERE ?1 IS NULL OR partner_id = ?1");
     tx.get(sql, [partner_id])
 }
@@ -193,7 +200,7 @@ pub(crate) fn count_anew(tx: &Write) -> Result<usize> {
     tx.run(sql, [])
 }
 
-pub(crate) fn list_networks(tx: &Read, partner_id: i64) -> Result<Vec<String>> {
+pub(crate) fn list_networks(tx: &Read, partner_id: PartnerId) -> Result<Vec<String>> {
     tx.list(sql!("SELECT network FROM partner_networks WHERE partner_id = ?1 ORDER BY network"), [partner_id])
 }
 
@@ -201,7 +208,7 @@ pub(crate) fn list_networks(tx: &Read, partner_id: i64) -> Result<Vec<String>> {
 /// whether the first use was for the same request.
 pub(crate) fn use_signature(
     tx: &Write,
-    partner_id: i64,
+    partner_id: PartnerId,
     signature: &[u8; 32],
     request_digest: &[u8; 32],
 ) -> Result<Option<bool>> {

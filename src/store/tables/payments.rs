@@ -1,6 +1,6 @@
 //! Payments as the processor reports them, and the members to whom they belong.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, PaymentId};
 use crate::domain::payment::{Decision, Issue, Price, ProcessorReport, Status, Weighted};
 use crate::store::joining::moves;
 use crate::store::personal::{Expiry, OUR_WORD, Rows, Table, not_personal};
@@ -34,7 +34,7 @@ row! {
     /// A payment as its member sees it.
     #[derive(Debug)]
     pub(crate) struct Payment {
-        pub payment_id: i64,
+        pub payment_id: PaymentId,
         pub intent_id: String,
         pub amount_cents: i64,
         pub currency: String,
@@ -119,7 +119,7 @@ impl Account {
 }
 
 /// The site's own number of a payment.
-pub(crate) fn find_number(tx: &Read, intent_id: &str) -> Result<Option<i64>> {
+pub(crate) fn find_number(tx: &Read, intent_id: &str) -> Result<Option<PaymentId>> {
     tx.find(sql!("SELECT payment_id FROM payments WHERE intent_id = ?1"), [intent_id])
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn list(tx: &Read, member_id: MemberId, limit: i64, offset: i64) -> R
 }
 
 /// One payment, in the form of the lists.
-pub(crate) fn find_listed(tx: &Read, payment_id: i64) -> Result<Option<Payment>> {
+pub(crate) fn find_listed(tx: &Read, payment_id: PaymentId) -> Result<Option<Payment>> {
     tx.find(sql!(LISTED, " WHERE payment_id = ?1"), [payment_id])
 }
 
@@ -151,13 +151,13 @@ pub(crate) fn count_unmatched(tx: &Read) -> Result<i64> {
 }
 
 /// The payments that wait for a decision of the desk, the oldest first, each with its number.
-pub(crate) fn list_questions(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(i64, i64, Account)>> {
+pub(crate) fn list_questions(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(PaymentId, i64, Account)>> {
     let sql = sql!(
         "SELECT payment_id, updated_at, ",
         PaymentRow::COLUMNS,
         " FROM payments WHERE question <> '' ORDER BY payment_id LIMIT ?1 OFFSET ?2"
     );
-    let found: Vec<(i64, i64, PaymentRow)> = tx.list(sql, (limit, offset))?;
+    let found: Vec<(PaymentId, i64, PaymentRow)> = tx.list(sql, (limit, offset))?;
     Ok(found.into_iter().map(|(payment_id, updated_at, kept)| (payment_id, updated_at, kept.into())).collect())
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn find(tx: &Read, intent_id: &str) -> Result<Option<Account>> {
 }
 
 /// A payment by the site's own number.
-pub(crate) fn find_by_number(tx: &Read, payment_id: i64) -> Result<Option<Account>> {
+pub(crate) fn find_by_number(tx: &Read, payment_id: PaymentId) -> Result<Option<Account>> {
     let sql = sql!("SELECT ", PaymentRow::COLUMNS, " FROM payments WHERE payment_id = ?1");
     Ok(tx.find::<PaymentRow>(sql, [payment_id])?.map(Account::from))
 }

@@ -1,6 +1,6 @@
 //! Check-ins that a kiosk noted while it could not reach the site, and that the site refused afterwards. The desk settles them.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -18,7 +18,7 @@ row! {
     /// A check-in that waits for the desk.
     #[derive(Debug)]
     pub(crate) struct RefusedCheckIn in "r." {
-        pub(crate) booking_id: i64,
+        pub(crate) booking_id: BookingId,
         pub(crate) member_id: MemberId = "b.member_id",
         pub(crate) name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
         pub(crate) flight_date: i64 = "b.flight_date",
@@ -33,7 +33,7 @@ const OPEN: &str = " FROM refused_check_ins r JOIN bookings b USING (booking_id)
       WHERE r.settled_at IS NULL AND b.arrived_at IS NULL";
 
 /// Notes a refusal, once for each tap: a later one waits for the desk although an earlier one was settled.
-pub(crate) fn insert(tx: &Write, booking_id: i64, tapped_at: i64, reason: &str) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, booking_id: BookingId, tapped_at: i64, reason: &str) -> Result<usize> {
     let sql = sql!(
         "INSERT INTO refused_check_ins (booking_id, tapped_at, reason) VALUES (?1, ?2, ?3)
              ON CONFLICT (booking_id) DO UPDATE SET tapped_at = ?2, reason = ?3, settled_at = NULL WHERE tapped_at < ?2"
@@ -53,7 +53,7 @@ pub(crate) fn list_open_of_member(tx: &Read, member_id: MemberId) -> Result<Vec<
 }
 
 /// Marks a refusal as settled. Returns whether it waited.
-pub(crate) fn settle(tx: &Write, booking_id: i64) -> Result<bool> {
+pub(crate) fn settle(tx: &Write, booking_id: BookingId) -> Result<bool> {
     let sql = sql!("UPDATE refused_check_ins SET settled_at = ?2 WHERE booking_id = ?1 AND settled_at IS NULL");
     Ok(tx.run(sql, (booking_id, tx.now()))? > 0)
 }

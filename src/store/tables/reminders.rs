@@ -1,6 +1,6 @@
 //! Reminders that were sent, and members who may be due for one.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::reminder::Reminder;
 use crate::store::engine::statements::Sql;
 use crate::store::joining::{ITS_OWN, stays};
@@ -25,7 +25,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub entry_date: i64,
-    pub entry_id: i64,
+    pub entry_id: EntryId,
 }
 
 /// A batch of the walk: members who may be due, and the next position; `None` at the end.
@@ -47,7 +47,7 @@ pub(crate) enum Activity {
 pub(crate) fn next_batch(tx: &Read, by: Activity, from: Cursor, until: i64, now: i64, rows: i64) -> Result<Batch> {
     let params =
         named_params! {":date": from.entry_date, ":id": from.entry_id, ":until": until, ":now": now, ":rows": rows};
-    let found: Vec<(i64, i64, MemberId, bool)> = tx.list(sql(by), params)?;
+    let found: Vec<(i64, EntryId, MemberId, bool)> = tx.list(sql(by), params)?;
     let full = found.len() as i64 == rows;
     let next = found
         .last()

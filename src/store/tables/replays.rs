@@ -1,6 +1,7 @@
 //! The outcomes of requests with an `Idempotency-Key`, written in the transaction of the effect; and the numbers of forms
 //! that were sent, without an outcome.
 
+use crate::domain::ids::BookingId;
 use crate::keys::columns;
 use crate::store::personal::{Ahead, Expiry, HASH, Mention, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
@@ -32,7 +33,7 @@ row! {
         /// SHA-256 of the token that the outcome contains, if any.
         pub token_hash: Option<[u8; 32]>,
         /// The booking that the outcome is about, if any.
-        pub booking_id: Option<i64>,
+        pub booking_id: Option<BookingId>,
     }
 }
 
@@ -49,6 +50,6 @@ pub(crate) fn insert(tx: &Write, replay_key: &[u8; 32], kept: &StoredOutcome) ->
 }
 
 /// Voids the stored outcomes about a booking: a repeated request is judged anew, and its key stays with its body.
-pub(crate) fn void_about_booking(tx: &Write, booking_id: i64) -> Result<usize> {
+pub(crate) fn void_about_booking(tx: &Write, booking_id: BookingId) -> Result<usize> {
     tx.run(sql!("UPDATE replays SET outcome = x'', token_hash = NULL WHERE booking_id = ?1"), [booking_id])
 }

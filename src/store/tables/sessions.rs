@@ -1,7 +1,7 @@
 //! Sessions, and the booking tokens that `generate-token` returns. Only hashes of tokens are stored.
 
 use super::{account_claims, email_tokens, kiosks, passcodes, passkeys, pins, sign_in_steps, signing_links};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId, PartnerId};
 use crate::domain::role::Role;
 pub(crate) use crate::keys::TokenHash;
 use crate::keys::hex;
@@ -55,8 +55,13 @@ fn session_mark(tx: &Read, token_hash: &TokenHash, member_id: MemberId) -> Optio
 }
 
 /// What binds the token of a booking to its member and the booking.
-fn booking_mark(tx: &Read, token_hash: &TokenHash, member_id: MemberId, booking_id: Option<i64>) -> Option<Vec<u8>> {
-    tx.binding("booking_tokens", &[member_id.into(), booking_id.unwrap_or(0).into()], token_hash).map(Vec::from)
+fn booking_mark(
+    tx: &Read,
+    token_hash: &TokenHash,
+    member_id: MemberId,
+    booking_id: Option<BookingId>,
+) -> Option<Vec<u8>> {
+    tx.binding("booking_tokens", &[member_id.into(), booking_id.map_or(0, i64::from).into()], token_hash).map(Vec::from)
 }
 
 impl Session {
@@ -71,7 +76,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct BookingToken in "b." {
         pub member_id: MemberId,
-        pub booking_id: Option<i64>,
+        pub booking_id: Option<BookingId>,
         bound: Option<Vec<u8>>,
     }
 }
@@ -238,7 +243,7 @@ pub fn insert_booking_token(
     tx: &Write,
     token_hash: &TokenHash,
     member_id: MemberId,
-    booking_id: Option<i64>,
+    booking_id: Option<BookingId>,
     ends_at: i64,
 ) -> Result<usize> {
     insert!(tx.run, "INSERT INTO booking_tokens" {
@@ -267,7 +272,7 @@ pub(crate) fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) ->
 }
 
 /// Ends the booking tokens that were issued to a partner: those of the member and the moment of a row in its history.
-pub(crate) fn end_booking_tokens_of_partner(tx: &Write, partner_id: i64) -> Result<usize> {
+pub(crate) fn end_booking_tokens_of_partner(tx: &Write, partner_id: PartnerId) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM booking_tokens AS b WHERE :now < b.ends_at AND EXISTS
                    (SELECT 1 FROM history h WHERE h.at = b.created_at AND h.event = 'token.issued'

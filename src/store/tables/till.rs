@@ -1,7 +1,7 @@
 //! The till: fees taken and undone at the desk, and the day closings that sum them up. Amounts are in the smallest unit
 //! of a currency, moments in Unix seconds. Rows are added and never changed.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, PaymentId};
 use crate::domain::till::{Kind, Sums, is_same_voucher};
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal, searched};
@@ -48,7 +48,7 @@ row! {
     /// A fee that was taken, or the undoing of one.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub(crate) struct Entry {
-        pub(crate) payment_id: i64,
+        pub(crate) payment_id: PaymentId,
         pub(crate) kind: Kind,
         /// Negative where a fee was undone.
         pub(crate) amount_cents: i64,
@@ -160,7 +160,7 @@ pub(crate) fn has_paid_since(tx: &Read, member_id: MemberId, since: i64) -> Resu
 }
 
 /// Whether a payment was taken at the till.
-pub(crate) fn has_payment(tx: &Read, payment_id: i64) -> Result<bool> {
+pub(crate) fn has_payment(tx: &Read, payment_id: PaymentId) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM till_entries WHERE payment_id = ?1)"), [payment_id])
 }
 

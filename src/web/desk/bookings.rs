@@ -4,7 +4,7 @@ use super::members::lookup::name_of;
 use crate::app::seen::Seen;
 use crate::app::{self, Change, Outcome, bookings};
 use crate::auth::Clerk;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::domain::when;
@@ -36,7 +36,7 @@ const DONE: [(&str, &str); 8] = [
 /// The message about the action that was just done, and the booking whose cancellation or no-show can be undone.
 pub(super) struct ActionResult {
     pub(super) message: String,
-    pub(super) undo: Option<i64>,
+    pub(super) undo: Option<BookingId>,
 }
 
 /// The result of the action that the query names: `done` is the action, `booking` the booking.
@@ -60,7 +60,7 @@ pub(super) fn done(site: &Site, call: &Call, zone: &TimeZone) -> Result<Option<A
 }
 
 /// The URL of a booking on the page of its day; `word` is the value of `done`.
-pub(super) fn to_day(site: &Site, zone: &TimeZone, booking_id: i64, word: &str) -> Result<String, Failure> {
+pub(super) fn to_day(site: &Site, zone: &TimeZone, booking_id: BookingId, word: &str) -> Result<String, Failure> {
     let row = site.store.read(|tx| Ok(find(tx, booking_id, site.tunnel_id)?))?.ok_or_else(Failure::not_found)?;
     let day = zone.date(row.booking.flight_date);
     let day = if day == zone.date(site.now()) { String::new() } else { format!("day={day}&") };
@@ -71,7 +71,7 @@ pub(super) fn to_day(site: &Site, zone: &TimeZone, booking_id: i64, word: &str) 
 #[template(path = "desk/booking.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    booking_id: i64,
+    booking_id: BookingId,
     member_id: MemberId,
     name: String,
     when: String,
@@ -238,7 +238,7 @@ fn change(
     site: &Site,
     call: &Call,
     clerk: &Clerk,
-    effect: fn(&Change, i64, &Seen) -> Result<Outcome, Failure>,
+    effect: fn(&Change, BookingId, &Seen) -> Result<Outcome, Failure>,
     word: &str,
 ) -> Answer {
     let booking_id = path_id(call, 0)?;

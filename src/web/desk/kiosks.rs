@@ -3,6 +3,7 @@
 use crate::app::{self, Outcome};
 use crate::auth::{Clerk, kiosk};
 use crate::documents::qr;
+use crate::domain::ids::KioskId;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -37,7 +38,7 @@ struct Page {
 }
 
 struct Row {
-    kiosk_id: i64,
+    kiosk_id: KioskId,
     name: String,
     paired: String,
     used: String,

@@ -2,7 +2,7 @@
 
 use crate::app;
 use crate::auth::Clerk;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, PaymentId};
 use crate::domain::payment::{Decision, Issue};
 use crate::domain::when;
 use crate::http::Answer;
@@ -35,18 +35,18 @@ struct Page {
     more: i64,
     skip_to: i64,
     /// ID of a payment, and why it was not decided.
-    problem: Option<(i64, String)>,
+    problem: Option<(PaymentId, String)>,
 }
 
 /// A decision that was refused: the payment, the member as typed, and why.
 struct Refused {
-    payment_id: i64,
+    payment_id: PaymentId,
     member: Option<String>,
     problem: String,
 }
 
 struct Row {
-    payment_id: i64,
+    payment_id: PaymentId,
     amount: String,
     at: String,
     /// ID of the payment at the payment processor.
@@ -96,7 +96,7 @@ fn page(
     Ok(shown(status, call.language(), &Page { frame, rows, more: total - skip_to, skip_to, problem }))
 }
 
-fn row(tx: &Read, call: &Call, payment_id: i64, at: String, account: Account) -> Result<Row, Failure> {
+fn row(tx: &Read, call: &Call, payment_id: PaymentId, at: String, account: Account) -> Result<Row, Failure> {
     let question = account.question.map_or("", Issue::name);
     let mut people = Vec::new();
     for member_id in account.member_id.into_iter().chain(account.rival_claim) {

@@ -6,6 +6,7 @@ use crate::app::kiosks::DAY_BOOKINGS_MAX;
 use crate::app::waivers::{self, Due};
 use crate::app::{bookings as effect, children, family};
 use crate::auth::{Guest, kiosk};
+use crate::domain::ids::BookingId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -46,7 +47,7 @@ struct Person {
 }
 
 struct Row {
-    booking_id: i64,
+    booking_id: BookingId,
     name: String,
     clock: String,
     minutes: i64,
@@ -122,7 +123,7 @@ fn person(one: Due, language: Language) -> Person {
 /// `POST /kiosk/family`: checks in all open bookings or none.
 pub(crate) fn check_in_all(site: &Site, call: &Call, guest: &Guest) -> Answer {
     let waiting = find(site, guest)?.booked.into_iter().filter(|(_, one)| one.arrived_at.is_none());
-    let waiting: Vec<i64> = waiting.map(|(_, one)| one.booking_id).collect();
+    let waiting: Vec<BookingId> = waiting.map(|(_, one)| one.booking_id).collect();
     let actor = super::actor(call, guest);
     let checked_in = app::change(site, actor, call.language(), |cx| {
         waiting.iter().try_for_each(|booking_id| effect::check_in(cx, *booking_id).map(|_| ()))

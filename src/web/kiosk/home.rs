@@ -5,7 +5,7 @@ use crate::app::kiosks::DAY_BOOKINGS_MAX;
 use crate::app::waivers::brief;
 use crate::app::{self, children, family, flights};
 use crate::auth::{Guest, kiosk};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::{Day, TimeZone};
 use crate::domain::{minutes, when};
 use crate::http::Answer;
@@ -65,7 +65,7 @@ struct Page {
 
 /// A booking of today.
 struct Booked {
-    booking_id: i64,
+    booking_id: BookingId,
     /// Ticket for an offline check-in.
     ticket: String,
     clock: String,

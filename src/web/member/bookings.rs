@@ -6,7 +6,7 @@ use crate::app;
 use crate::app::bookings as effect;
 use crate::auth::Member;
 use crate::documents::calendar;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
@@ -40,7 +40,7 @@ struct Page {
 
 /// A booking to come.
 pub(super) struct Coming {
-    pub booking_id: i64,
+    pub booking_id: BookingId,
     pub when: String,
     pub minutes: i64,
     pub about: String,

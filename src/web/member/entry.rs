@@ -10,7 +10,7 @@ use crate::app::logbook::edit::{self, Patch};
 use crate::auth::Member;
 use crate::domain::catalogue::names;
 use crate::domain::entry::{Kind, Status, displayed_status};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -31,7 +31,7 @@ use askama::Template;
 #[template(path = "member/entry.html", config = "assets/templates/askama.toml")]
 struct Page {
     shell: Shell,
-    entry_id: i64,
+    entry_id: EntryId,
     skill: String,
     level: String,
     day: String,

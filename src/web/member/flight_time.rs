@@ -6,7 +6,7 @@ use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::time::{self, Editor, Patch};
 use crate::app::{self, RankedActor};
 use crate::auth::Member;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::http::Answer;
@@ -31,7 +31,7 @@ struct Page {
     shell: Shell,
     form: FormState,
     /// The number of the entry that is corrected.
-    entry_id: Option<i64>,
+    entry_id: Option<EntryId>,
     minutes: String,
     date: String,
     comment: String,

@@ -3,6 +3,7 @@
 use super::frame::Shell;
 use super::show;
 use crate::auth::{Member, count_document, own};
+use crate::domain::ids::PaymentId;
 use crate::domain::payment::Price;
 use crate::domain::when;
 use crate::http::Answer;
@@ -30,7 +31,7 @@ struct Page {
 }
 
 struct Row {
-    payment_id: i64,
+    payment_id: PaymentId,
     when: String,
     amount: String,
     badge: Badge,

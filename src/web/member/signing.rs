@@ -8,6 +8,7 @@ use crate::app::{self, Change};
 use crate::auth::{Member, own, sign_in};
 use crate::domain::catalogue::names;
 use crate::domain::entry::Kind;
+use crate::domain::ids::EntryId;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -41,7 +42,7 @@ struct Page {
 
 /// A request: what the signature attests.
 struct Row {
-    entry_id: i64,
+    entry_id: EntryId,
     version: i64,
     member: String,
     what: String,
@@ -53,7 +54,7 @@ struct Row {
 /// What the form says.
 struct Typed {
     /// Number and version of each ticked entry.
-    ticked: Vec<(i64, i64)>,
+    ticked: Vec<(EntryId, i64)>,
     comment: String,
 }
 
@@ -117,25 +118,25 @@ pub(crate) fn sign(site: &Site, call: &Call, member: &Member) -> Answer {
     }
 }
 
-fn sign_one(cx: &Change, (entry_id, version): (i64, i64), comment: &str) -> Result<(), Failure> {
+fn sign_one(cx: &Change, (entry_id, version): (EntryId, i64), comment: &str) -> Result<(), Failure> {
     let entry = find(cx, entry_id)?;
     let comment = Some(comment).filter(|comment| !comment.is_empty());
     sign_offs::sign(cx, &entry, &SeenEntry::version(Some(version)), comment).map(drop)
 }
 
 /// The ticked entries, each once: `NUMBER VERSION`.
-fn ticked(pairs: &[(String, String)]) -> Vec<(i64, i64)> {
+fn ticked(pairs: &[(String, String)]) -> Vec<(EntryId, i64)> {
     let read = |text: &str| {
         let (entry_id, version) = text.split_once(' ')?;
         Some((entry_id.parse().ok()?, version.parse().ok()?))
     };
     let entries = pairs.iter().filter(|(name, _)| name == "entry");
-    let ticked: BTreeSet<(i64, i64)> = entries.filter_map(|(_, text)| read(text)).collect();
+    let ticked: BTreeSet<(EntryId, i64)> = entries.filter_map(|(_, text)| read(text)).collect();
     ticked.into_iter().take(LINES_MAX as usize).collect()
 }
 
 /// An entry that waits for the actor by name.
-fn find(cx: &Change, entry_id: i64) -> Result<SkillEntry, Failure> {
+fn find(cx: &Change, entry_id: EntryId) -> Result<SkillEntry, Failure> {
     let entry = logbook::find_entry(cx.tx, cx.rank, entry_id, cx.now())?;
     if entry.instructor_id == cx.member_id() { Ok(entry) } else { Err(Failure::not_found()) }
 }

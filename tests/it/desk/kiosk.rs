@@ -5,7 +5,7 @@ use crate::harness::{Caller, Site, pictures};
 use http::Method;
 use std::time::Duration;
 use tunneldesk::auth::limits::proofs;
-use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::ids::{BookingId, MemberId};
 
 /// A browser that was paired at the desk.
 pub fn paired(site: &Site) -> Clerk {
@@ -218,7 +218,7 @@ fn the_home_page_shows_currency_and_flights_and_offers_nothing_twice() {
             tx,
             MemberId(jane.id),
             MemberId(jane.id),
-            Some(today),
+            Some(BookingId(today)),
             &time,
         )?)
     });

@@ -57,7 +57,7 @@ pub use clerk::Clerk;
 use crate::harness::{Caller, Reply, Site, pictures};
 use http::Method;
 use tunneldesk::domain::booking::Booking;
-use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::ids::{MemberId, PartnerId};
 use tunneldesk::store::tables::bookings;
 
 /// A name that tries to inject markup, template code and a direction override.
@@ -110,6 +110,7 @@ pub fn book(site: &Site, member: &Caller, in_seconds: i64) -> i64 {
         };
         Ok(bookings::insert_booking(tx, partner.partner_id, MemberId(member.id), &booking)?)
     })
+    .0
 }
 
 /// A day at the desk: people in every state, one with a picture, one with a hostile name.
@@ -150,7 +151,7 @@ pub fn behind_the_counter(site: &Site) {
     let ask = |client_id: &str| stranger.ask(Method::GET, users).header("client-id", client_id);
     ask(partner.client_id()).header("token", &"0".repeat(64)).send().refused(401);
     ask("<script>alert(1)</script>").header("token", &"0".repeat(64)).send().refused(401);
-    assert_eq!(number, HOSTILE_PARTNER, "the pages name it by its number");
+    assert_eq!(number, PartnerId(HOSTILE_PARTNER), "the pages name it by its number");
     let jane = site.member("janet");
     let body = serde_json::json!({ "username": jane.name, "option": "email" });
     for _ in 0..2 {

@@ -11,7 +11,7 @@ const USERS: &str = "/external/partner-metrics/op";
 
 fn number(site: &Site, partner: &Caller) -> i64 {
     let client_id = partner.client_id().to_owned();
-    site.change(|tx| Ok(partners::find(tx, &client_id)?.expect("it was made").partner_id))
+    site.change(|tx| Ok(partners::find(tx, &client_id)?.expect("it was made").partner_id)).0
 }
 
 /// The text of the page between two other texts.

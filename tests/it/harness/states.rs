@@ -123,6 +123,7 @@ impl Site {
             };
             Ok(skills::insert(tx, &new)?)
         })
+        .0
     }
 
     /// Takes the member off the tunnel's list of signers.

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tunneldesk::domain::currency;
-use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::ids::{EntryId, MemberId};
 use tunneldesk::domain::local_time::TimeZone;
 use tunneldesk::jobs::reminders::{self, Reminded};
 use tunneldesk::store::tables::entries::{self, NewTime};
@@ -27,7 +27,7 @@ fn pass(site: &Site, seconds: i64) {
 
 fn fly(site: &Site, member: &Caller, at: i64) -> i64 {
     let time = NewTime { entry_date: at, minutes: 5, tunnel_id: Site::TUNNEL_ID, comment: String::new() };
-    site.change(|tx| Ok(entries::insert_time(tx, MemberId(member.id), MemberId(member.id), None, &time)?))
+    site.change(|tx| Ok(entries::insert_time(tx, MemberId(member.id), MemberId(member.id), None, &time)?)).0
 }
 
 fn train(site: &Site, member: &Caller, logbook: &str, at: i64) {
@@ -93,7 +93,7 @@ fn a_booked_flight_is_not_flown_and_a_deleted_one_was_not() {
     fly(&site, &jane, site.now() + 3 * DAY);
     let entry_id = fly(&site, &mark, site.now());
     assert_eq!(run(&site).reminders.iter().map(|(member_id, _)| *member_id).collect::<Vec<_>>(), [MemberId(jane.id)]);
-    site.change(|tx| Ok(entries::delete(tx, entry_id)?));
+    site.change(|tx| Ok(entries::delete(tx, EntryId(entry_id))?));
     assert_eq!(run(&site).reminders.iter().map(|(member_id, _)| *member_id).collect::<Vec<_>>(), [MemberId(mark.id)]);
 }
 
@@ -350,7 +350,7 @@ fn at_whatever_moments_and_however_often_it_runs_each_due_notice_comes_once() {
                 }
                 Step::Unfly { who } => {
                     if let Some((entry_id, _)) = lives[who].flights.pop_last() {
-                        site.change(|tx| Ok(entries::delete(tx, entry_id)?));
+                        site.change(|tx| Ok(entries::delete(tx, EntryId(entry_id))?));
                     }
                 }
                 Step::Train { who } => {

@@ -275,7 +275,7 @@ impl Stage {
             self.seq = row.seq;
             *self.events.entry(row.event.clone()).or_default() += 1;
             if let (true, Some(booking_id)) = (row.event.starts_with("booking."), row.booking_id) {
-                self.told.insert(booking_id, values_of(&serde_json::from_str(row.detail.get()).unwrap()));
+                self.told.insert(booking_id.0, values_of(&serde_json::from_str(row.detail.get()).unwrap()));
             }
         }
         let Some(first) = rows.first() else { return };

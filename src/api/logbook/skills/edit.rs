@@ -9,7 +9,7 @@ use crate::app::logbook::rules::{self, PartialRequest};
 use crate::app::{self, Change, RankedActor, logbook};
 use crate::auth::Member;
 use crate::domain::entry::{self, Status};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::http::Answer;
 use crate::http::body::{Clearable, Field, Flattened, ParsedBody};
 use crate::http::call::Call;
@@ -111,7 +111,12 @@ pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
 }
 
 /// Adds the problems of the new values, for callers who may request a signature with them.
-fn check_request(site: &Site, member: &Member, entry_id: i64, body: &mut ParsedBody<SkillEdit>) -> Result<(), Failure> {
+fn check_request(
+    site: &Site,
+    member: &Member,
+    entry_id: EntryId,
+    body: &mut ParsedBody<SkillEdit>,
+) -> Result<(), Failure> {
     let ParsedBody { read, fields } = body;
     site.store.read(|tx| {
         let Some(entry) = skills::find(tx, entry_id)? else { return Ok(()) };

@@ -2,7 +2,7 @@
 
 use crate::domain::catalogue::Catalogue;
 use crate::domain::entry;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::http::field_types::{Id, Moment};
 use crate::store::tables::skills;
 
@@ -10,8 +10,8 @@ crate::answer! {
     /// A skill, or a safety brief or training, of a member.
     pub(crate) struct SkillEntry {
         /// The same as `entry_id`.
-        id: Id = 6001,
-        entry_id: Id = 6001,
+        id: EntryId = 6001,
+        entry_id: EntryId = 6001,
         /// Whose entry.
         member_id: MemberId = 1204,
         member_name: String = "Jane",

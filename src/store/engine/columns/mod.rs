@@ -5,14 +5,14 @@
 //! ```ignore
 //! row! {
 //!     pub struct Arrival in "b." {
-//!         pub booking_id: i64,                              // the column b.booking_id
+//!         pub booking_id: BookingId,                              // the column b.booking_id
 //!         pub arrived: bool = "b.arrived_at IS NOT NULL",   // or this expression
 //!     }
 //! }
 //! tx.list(sql!("SELECT ", Arrival::COLUMNS, " FROM bookings b WHERE b.tunnel_id = ?1"), [tunnel_id])
 //! ```
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, EntryId, KioskId, MemberId, PartnerId, PaymentId};
 use crate::domain::role::Role;
 use crate::domain::{entry, payment, till, waiver};
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, Value, ValueRef};
@@ -107,7 +107,7 @@ macro_rules! numbers {
     )+};
 }
 
-numbers!(MemberId);
+numbers!(MemberId, EntryId, BookingId, PartnerId, PaymentId, KioskId);
 
 /// Implements [`FromRow`] for tuples.
 macro_rules! side_by_side {

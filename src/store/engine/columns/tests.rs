@@ -1,7 +1,7 @@
 //! Tests that every statement fits the schema, and that no statement escapes that test.
 
 use super::*;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, PartnerId};
 use crate::domain::mention::{Person, Terms};
 use crate::keys::Keys;
 use crate::store::Write;
@@ -84,9 +84,14 @@ fn statements_that_are_put_together_at_run_time_fit_the_schema() {
     erasure::erase(&tx, &keys, &person, 100, "somebody").unwrap();
     let some = Some(1);
     let word = || Some("member:1".to_owned());
-    let booked =
-        bookings::Filter { partner_id: some, member_id: some.map(MemberId), from: some, to: some, after: some };
-    let happened = history::Filter { partner_id: some, from: some, to: some, after: some };
+    let booked = bookings::Filter {
+        partner_id: some.map(PartnerId),
+        member_id: some.map(MemberId),
+        from: some,
+        to: some,
+        after: some,
+    };
+    let happened = history::Filter { partner_id: some.map(PartnerId), from: some, to: some, after: some };
     let done = audit::Filter { actor: word(), subject: word(), action: word(), since: None, until: some, before: some };
     for filter in [booked, bookings::Filter::default()] {
         bookings::list(&tx, &filter, 1, 0).unwrap();

@@ -3,7 +3,7 @@
 
 use super::entry_events;
 use crate::domain::entry::{Kind, Status};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::signoff::Authority;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -35,13 +35,13 @@ pub struct NewEntry<'a> {
     /// The signer of whom the signature is requested.
     pub instructor_id: MemberId,
     /// The opening balance that the entry is part of.
-    pub opening: Option<i64>,
+    pub opening: Option<EntryId>,
 }
 
 row! {
     #[derive(Debug)]
     pub(crate) struct SkillEntry in "e." {
-        pub entry_id: i64,
+        pub entry_id: EntryId,
         pub member_id: MemberId,
         pub member_name: String = "h.screen_name",
         pub kind: Kind,
@@ -61,7 +61,7 @@ row! {
         pub comments_instructor: String,
         pub comment_denial: String,
         pub approval_date: Option<i64>,
-        pub opening: Option<i64>,
+        pub opening: Option<EntryId>,
         /// The version of the entry, from 1 on, which increases with every visible change.
         pub version: i64,
         /// The version of which the named signer was notified.
@@ -79,13 +79,14 @@ pub(crate) struct Shown<'a> {
 }
 
 /// Adds an entry that requests a signature, on behalf of the member; returns its number.
-pub fn insert(tx: &Write, new: &NewEntry) -> Result<i64> {
+pub fn insert(tx: &Write, new: &NewEntry) -> Result<EntryId> {
     let entry_id = insert!(tx.insert, "INSERT INTO entries" {
         member_id: new.member_id, kind: new.kind, status: Status::Pending, entry_date: new.entry_date,
         minutes: new.minutes, tunnel_id: new.tunnel_id, comment: new.comment, author_id: new.author_id,
         cat_group: new.cat_group, cat_id: new.cat_id, skill: new.skill, instructor_id: new.instructor_id,
         opening: new.opening, created_at: tx.now(), updated_at: tx.now(),
-    })?;
+    })
+    .map(EntryId)?;
     entry_events::insert(tx, entry_id, new.author_id, None, entry_events::EntryState::Status(Status::Pending))?;
     Ok(entry_id)
 }
@@ -96,24 +97,25 @@ pub(crate) fn insert_signed(
     new: &NewEntry,
     authority: &Authority,
     comments_instructor: &str,
-) -> Result<i64> {
+) -> Result<EntryId> {
     let entry_id = insert!(tx.insert, "INSERT INTO entries" {
         member_id: authority.holder_id(), kind: new.kind, status: Status::Open, entry_date: new.entry_date,
         minutes: new.minutes, tunnel_id: new.tunnel_id, comment: new.comment, author_id: new.author_id,
         cat_group: new.cat_group, cat_id: new.cat_id, skill: new.skill, instructor_id: authority.signer_id(),
         comments_instructor, approval_date: tx.now(), created_at: tx.now(), updated_at: tx.now(),
-    })?;
+    })
+    .map(EntryId)?;
     entry_events::insert(tx, entry_id, authority.signer_id(), None, entry_events::EntryState::Status(Status::Open))?;
     Ok(entry_id)
 }
 
 /// Makes an entry the first of an opening balance, whose number is the entry's.
-pub(crate) fn set_opening(tx: &Write, entry_id: i64) -> Result<usize> {
+pub(crate) fn set_opening(tx: &Write, entry_id: EntryId) -> Result<usize> {
     tx.run(sql!("UPDATE entries SET opening = entry_id WHERE entry_id = ?1"), [entry_id])
 }
 
 /// Replaces the request of an unsigned entry, except for its holder and author. Clears an earlier refusal.
-pub(crate) fn update_request(tx: &Write, entry_id: i64, request: &NewEntry) -> Result<usize> {
+pub(crate) fn update_request(tx: &Write, entry_id: EntryId, request: &NewEntry) -> Result<usize> {
     update!(tx, "UPDATE entries" {
         kind: request.kind, cat_group: request.cat_group, cat_id: request.cat_id, skill: request.skill,
         entry_date: request.entry_date, minutes: request.minutes, tunnel_id: request.tunnel_id,
@@ -122,7 +124,7 @@ pub(crate) fn update_request(tx: &Write, entry_id: i64, request: &NewEntry) -> R
 }
 
 /// Records that the named signer was notified of the present version.
-pub(crate) fn set_notified(tx: &Write, entry_id: i64) -> Result<usize> {
+pub(crate) fn set_notified(tx: &Write, entry_id: EntryId) -> Result<usize> {
     tx.run(sql!("UPDATE entries SET asked_version = version WHERE entry_id = ?1"), [entry_id])
 }
 
@@ -168,13 +170,13 @@ const JOINED: &str =
     LEFT JOIN members s ON s.member_id = e.instructor_id";
 
 /// An entry that needs a signature; `None` for ordinary flight time.
-pub(crate) fn find(tx: &Read, entry_id: i64) -> Result<Option<SkillEntry>> {
+pub(crate) fn find(tx: &Read, entry_id: EntryId) -> Result<Option<SkillEntry>> {
     let sql = sql!(ENTRY, " WHERE e.entry_id = ?1 AND (e.kind <> 'time' OR e.opening IS NOT NULL)");
     tx.find(sql, [entry_id])
 }
 
 /// The entries of an opening balance, in the order in which they were entered.
-pub(crate) fn list_opening(tx: &Read, opening: i64) -> Result<Vec<SkillEntry>> {
+pub(crate) fn list_opening(tx: &Read, opening: EntryId) -> Result<Vec<SkillEntry>> {
     tx.list(sql!(ENTRY, " WHERE e.opening = ?1 ORDER BY e.entry_id"), [opening])
 }
 
@@ -184,7 +186,7 @@ pub(crate) fn list_statuses(
     member_id: MemberId,
     kind: Kind,
     skill: &str,
-    except: i64,
+    except: EntryId,
 ) -> Result<Vec<Status>> {
     let sql = sql!(
         "SELECT status FROM entries WHERE member_id = ?1 AND kind = ?2 AND skill = ?3 AND entry_id <> ?4 ORDER BY entry_id"

@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::catalogue::Catalogue;
 use crate::domain::entry::Kind;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::store::engine::migrate;
 use crate::store::queries::{logbook, standing};
 use crate::store::tables::{bookings, entries, signers};
@@ -47,13 +47,13 @@ fn ask_everything(tx: &Write) {
     let everything = Shown { statuses: &["open", "not_current"], lapsed: &["Flyer"] };
     each(tx, MemberId(1), everything, (50, 0), |_| ControlFlow::Continue(())).unwrap();
     count(tx, MemberId(1), everything).unwrap();
-    find(tx, 1).unwrap();
-    list_opening(tx, 1).unwrap();
-    list_statuses(tx, MemberId(1), Kind::Skill, "10101", 0).unwrap();
+    find(tx, EntryId(1)).unwrap();
+    list_opening(tx, EntryId(1)).unwrap();
+    list_statuses(tx, MemberId(1), Kind::Skill, "10101", EntryId(0)).unwrap();
     list_waiting(tx, MemberId(1), 50, 0).unwrap();
     count_waiting(tx, MemberId(1)).unwrap();
-    entry_events::list(tx, 1).unwrap();
-    entry_events::insert(tx, 1, MemberId(1), None, entry_events::EntryState::Deleted).unwrap();
+    entry_events::list(tx, EntryId(1)).unwrap();
+    entry_events::insert(tx, EntryId(1), MemberId(1), None, entry_events::EntryState::Deleted).unwrap();
     standing::lapsed(tx, MemberId(1), 0).unwrap();
     logbook::list_record(tx, MemberId(1), Kind::Skill, 0, 500).unwrap();
     logbook::list_suspended_records(tx, MemberId(1)).unwrap();

@@ -3,7 +3,7 @@
 use crate::app::joining;
 use crate::app::logbook::rules::list_next_skills;
 use crate::domain::catalogue::names;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::domain::when;
@@ -40,7 +40,7 @@ pub(crate) struct Status {
     /// Numbers of cards and wristbands.
     pub(crate) cards: Vec<String>,
     /// Check-ins that a kiosk promised and that were refused: number of the booking, and what happened.
-    pub(crate) refused_check_ins: Vec<(i64, String)>,
+    pub(crate) refused_check_ins: Vec<(BookingId, String)>,
     /// Whom the member may be, of which the desk was told.
     pub(crate) alike: Option<AlikeAccounts>,
     /// Accounts that were joined into this one: number, in words, and whether that can be undone.
@@ -49,7 +49,7 @@ pub(crate) struct Status {
 
 /// The next booking from this morning on: the first that is not checked in, else the first of all.
 pub(crate) struct NextBooking {
-    pub(crate) booking_id: i64,
+    pub(crate) booking_id: BookingId,
     pub(crate) when: String,
     pub(crate) minutes: i64,
     /// Whether the booking is today and can be checked in.
@@ -118,7 +118,7 @@ fn list_refused_check_ins(
     member_id: MemberId,
     zone: &TimeZone,
     language: Language,
-) -> Result<Vec<(i64, String)>, Failure> {
+) -> Result<Vec<(BookingId, String)>, Failure> {
     let say = |one: RefusedCheckIn| {
         // Whoever reads this looks at the booking itself; the code tells a technician more.
         let text = Text::new("card.check_in_refused")

@@ -9,7 +9,7 @@ use crate::app::logbook::time::{self, Editor, Patch};
 use crate::app::logbook::{self, COMMENT_CHARS_MAX};
 use crate::app::papers;
 use crate::auth::Clerk;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -27,7 +27,7 @@ use askama::Template;
 struct Page {
     frame: Frame,
     heading: Heading,
-    entry_id: i64,
+    entry_id: EntryId,
     form: TimeForm,
     comment: String,
     tunnel: String,

@@ -1,7 +1,7 @@
 //! The timeline of a member by year: flights, sign-offs, bookings, check-ins, payments, notes and bans.
 
 use super::list_tabs::{LINES_READ, Line, ViewContext, entry_badge, joined, of_booking, of_entry, of_payment};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId, PaymentId};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Read;
@@ -41,7 +41,9 @@ pub(crate) fn years(tx: &Read, view: &ViewContext, member_id: MemberId) -> Resul
 
 fn line(tx: &Read, view: &ViewContext, member_id: MemberId, event: Event, lapsed: &[&str]) -> Result<Line, Failure> {
     let found = match event.what {
-        What::Entry => entries::find_listed(tx, event.id)?.map(|entry| of_entry(view, member_id, entry, lapsed)),
+        What::Entry => {
+            entries::find_listed(tx, EntryId(event.id))?.map(|entry| of_entry(view, member_id, entry, lapsed))
+        }
         What::Move => of_move(tx, view, event)?,
         What::Booking => find_booking(tx, member_id, event)?.map(|row| of_booking(view, row)),
         What::CheckIn => find_booking(tx, member_id, event)?.map(|row| {
@@ -53,7 +55,7 @@ fn line(tx: &Read, view: &ViewContext, member_id: MemberId, event: Event, lapsed
                 if row.ending == Some(Ending::NoShow) { "action.booking.no_show" } else { "action.booking.cancelled" };
             Line { when: view.moment(event.at), what: view.say(key), ..of_booking(view, row) }
         }),
-        What::Payment => payments::find_listed(tx, event.id)?.map(|row| of_payment(view, row)),
+        What::Payment => payments::find_listed(tx, PaymentId(event.id))?.map(|row| of_payment(view, row)),
         What::Action => of_action(tx, view, event)?,
     };
     // The row exists: the event was read from it in the same snapshot.
@@ -66,13 +68,13 @@ fn find_booking(tx: &Read, member_id: MemberId, event: Event) -> Result<Option<B
     let filter =
         Filter { member_id: Some(member_id), from: Some(event.more), to: Some(event.more + 1), ..Filter::default() };
     let found = bookings::list(tx, &filter, BOOKINGS_MAX, 0)?;
-    Ok(found.into_iter().find(|row| row.booking_id == event.id))
+    Ok(found.into_iter().find(|row| row.booking_id.0 == event.id))
 }
 
 fn of_move(tx: &Read, view: &ViewContext, event: Event) -> Result<Option<Line>, Failure> {
-    let Some(entry) = entries::find(tx, event.id)? else { return Ok(None) };
+    let Some(entry) = entries::find(tx, EntryId(event.id))? else { return Ok(None) };
     let (level, skill) = view.names(&entry.cat_group, &entry.cat_id, &entry.skill);
-    let step = entry_events::list(tx, event.id)?.into_iter().find(|one| one.step == event.more);
+    let step = entry_events::list(tx, EntryId(event.id))?.into_iter().find(|one| one.step == event.more);
     Ok(step.map(|step| Line {
         when: view.moment(event.at),
         what: skill,

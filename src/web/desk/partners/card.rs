@@ -6,7 +6,7 @@ use crate::app;
 use crate::app::partners::{self as access, IssuedCredentials, KEEP_DAYS, KEEP_DAYS_MAX};
 use crate::auth::Clerk;
 use crate::auth::refusals::Refusals;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId, PartnerId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
@@ -97,7 +97,7 @@ struct Event {
 
 /// The partner that the path names.
 pub(crate) fn find(tx: &Read, call: &Call) -> Result<Partner, Failure> {
-    access::find(tx, path_id::<i64>(call, 0)?)
+    access::find(tx, path_id::<PartnerId>(call, 0)?)
 }
 
 /// `GET /desk/partners/{partner_id}`: with one page of the deleted users, the latest first, after `skip` others.
@@ -108,7 +108,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> Answer {
     let (mut frame, zone, now) = (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?, site.now());
     if !frame.address.is_empty() {
-        frame.address = format!("{PART}/{}", path_id::<i64>(call, 0)?);
+        frame.address = format!("{PART}/{}", path_id::<PartnerId>(call, 0)?);
     }
     let (status, skip) = (form_status(refused.is_some()), skipped(call));
     let (terms, days, name) = match refused {
@@ -170,12 +170,12 @@ fn span_in_words(call: &Call, zone: &TimeZone, span: &partners::Span) -> String 
     call.language().say(&text)
 }
 
-fn events(tx: &Read, call: &Call, zone: &TimeZone, partner_id: i64) -> Result<Vec<Event>, Failure> {
+fn events(tx: &Read, call: &Call, zone: &TimeZone, partner_id: PartnerId) -> Result<Vec<Event>, Failure> {
     let filter = history::Filter { partner_id: Some(partner_id), ..history::Filter::default() };
     let rows = history::list(tx, &filter, EVENTS_SHOWN, 0)?;
     let about = |row: &history::HistoryRow| {
         let (key, id) = match (row.booking_id, row.member_id, row.user_id) {
-            (Some(id), ..) => ("partners.booking_of", id),
+            (Some(BookingId(id)), ..) => ("partners.booking_of", id),
             (None, Some(MemberId(id)), _) => ("partners.member_of", id),
             (None, None, id) => ("partners.user_of", id?),
         };
@@ -231,7 +231,7 @@ pub(crate) fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     })?;
     match rotated {
         Rotated::Done(name, handed) => show_secret(site, call, clerk, name, handed),
-        Rotated::Before => Ok(reply::see_other(&format!("{PART}/{}?done=before", path_id::<i64>(call, 0)?))),
+        Rotated::Before => Ok(reply::see_other(&format!("{PART}/{}?done=before", path_id::<PartnerId>(call, 0)?))),
         Rotated::Unconfirmed => page(site, call, clerk, Some(Refused::Rotate(keep_days))),
     }
 }
@@ -248,7 +248,7 @@ pub(crate) fn revoke(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(is_right)
     })?;
     match is_right {
-        true => Ok(reply::see_other(&format!("{PART}/{}?done=revoked", path_id::<i64>(call, 0)?))),
+        true => Ok(reply::see_other(&format!("{PART}/{}?done=revoked", path_id::<PartnerId>(call, 0)?))),
         false => page(site, call, clerk, Some(Refused::Revoke(typed))),
     }
 }

@@ -14,6 +14,7 @@ use crate::app::partners::{
 use crate::auth::Clerk;
 use crate::auth::limits::booking_pins;
 use crate::auth::refusals::Refusals;
+use crate::domain::ids::PartnerId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -44,7 +45,7 @@ struct Page {
 }
 
 struct Row {
-    partner_id: i64,
+    partner_id: PartnerId,
     name: String,
     client_id: String,
     badge: Badge,
@@ -82,13 +83,13 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: TermsInput) -> Answer {
     let (frame, zone, now) = (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?, site.now());
     let (rows, names) = site.store.read(|tx| {
         let all = partners::list(tx)?;
-        let names: Vec<(i64, String)> = all.iter().map(|one| (one.partner_id, one.name.clone())).collect();
+        let names: Vec<(PartnerId, String)> = all.iter().map(|one| (one.partner_id, one.name.clone())).collect();
         // The desk's own bookings belong to a partner that makes no calls.
         let others = all.into_iter().filter(|one| one.client_id != DESK_CLIENT_ID);
         let rows: Result<Vec<Row>, Failure> = others.map(|one| row(site, call, tx, one, now)).collect();
         Ok((rows?, names))
     })?;
-    let name = |id: i64| names.iter().find(|(known, _)| *known == id).map(|(_, name)| name.clone());
+    let name = |id: PartnerId| names.iter().find(|(known, _)| *known == id).map(|(_, name)| name.clone());
     let latest = site.state::<Refusals>().latest(REFUSALS_SHOWN);
     let refusals = latest.into_iter().map(|one| Line::of(&zone, call, one.partner_id.and_then(name), one)).collect();
     let status = form_status(sent.problem.is_some());
@@ -111,7 +112,7 @@ fn row(site: &Site, call: &Call, tx: &Read, partner: partners::Partner, now: i64
 }
 
 /// The badge of a partner that sent too many wrong PINs, with the minutes that are left.
-fn paused(site: &Site, call: &Call, tx: &Read, partner_id: i64, now: i64) -> Result<Option<Badge>, Failure> {
+fn paused(site: &Site, call: &Call, tx: &Read, partner_id: PartnerId, now: i64) -> Result<Option<Badge>, Failure> {
     let seconds = booking_pins::partner_paused_for(site, tx, partner_id, now)?;
     let minutes = (seconds + 59) / 60;
     let text = || call.language().say(&Text::new("partners.state_paused").with_count("minutes", minutes));

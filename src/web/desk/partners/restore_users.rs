@@ -5,6 +5,7 @@ use super::card;
 use crate::app;
 use crate::app::partners::{self, RestoreOutcome};
 use crate::auth::Clerk;
+use crate::domain::ids::PartnerId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply;
@@ -31,7 +32,7 @@ pub(crate) fn restore_all(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// Back to the partner's page, which says the outcome.
-fn back(partner_id: i64, restored: RestoreOutcome) -> Answer {
+fn back(partner_id: PartnerId, restored: RestoreOutcome) -> Answer {
     let word = match restored {
         RestoreOutcome::Done => "restored",
         RestoreOutcome::Unknown => "nothing",

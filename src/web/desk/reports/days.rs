@@ -1,6 +1,7 @@
 //! Adds up a range day by day, from the hourly sums of the store.
 
 use super::range::Range;
+use crate::domain::ids::PartnerId;
 use crate::domain::local_time::TimeZone;
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -30,7 +31,7 @@ pub(super) struct DayCounts {
 /// The sums of a partner over the range.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct PartnerCounts {
-    pub partner_id: i64,
+    pub partner_id: PartnerId,
     pub name: String,
     pub client_id: String,
     pub bookings: i64,
@@ -201,7 +202,7 @@ fn add_events(tx: &Read, range: &Range, sums: &mut Counts) -> Result<(), Failure
 
 impl Counts {
     /// The sums of a partner, added where missing.
-    fn partner(&mut self, partner_id: i64) -> &mut PartnerCounts {
+    fn partner(&mut self, partner_id: PartnerId) -> &mut PartnerCounts {
         let known = self.partners.iter().position(|one| one.partner_id == partner_id);
         let place = known.unwrap_or_else(|| {
             self.partners.push(PartnerCounts { partner_id, ..PartnerCounts::default() });

@@ -4,6 +4,7 @@ use super::days;
 use super::range::Range;
 use crate::app::import_export::cell::{RowWriter, Separator, write_row};
 use crate::auth::Clerk;
+use crate::domain::ids::BookingId;
 use crate::domain::local_time::TimeZone;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -110,7 +111,7 @@ pub(crate) fn bookings(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (flight, arrived) = (time_heading("flight_date", &zone), time_heading("arrived_at", &zone));
     let heading =
         ["booking_id", "partner", "member_id", "member", "registration_id", &flight, "minutes", &arrived, "ended"];
-    let (mut last, to, name) = ((range.from, 0), range.to, name("bookings", &range));
+    let (mut last, to, name) = ((range.from, BookingId(0)), range.to, name("bookings", &range));
     let separator = Separator::of(call)?;
     long_file(site, clerk, separator, &name, &heading, move |site, table| {
         let (mut rows, from) = (0, last);

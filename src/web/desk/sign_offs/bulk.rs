@@ -6,6 +6,7 @@ use crate::app::logbook::sign_offs::{self, SeenEntry};
 use crate::auth::Clerk;
 use crate::domain::catalogue::names;
 use crate::domain::entry::Status;
+use crate::domain::ids::EntryId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -63,7 +64,7 @@ pub(crate) fn show_form(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let chosen = signer_proof::values(call, "entry")?;
     let comment = read_form(call, |form| form.optional("comment", fields::lines(COMMENT_CHARS_MAX)))?;
-    let seen: Option<Vec<(i64, i64)>> = chosen.iter().map(|one| read(one)).collect();
+    let seen: Option<Vec<(EntryId, i64)>> = chosen.iter().map(|one| read(one)).collect();
     let seen = seen.filter(|all| !all.is_empty() && all.len() <= ENTRIES_MAX).ok_or_else(Failure::invalid_fields)?;
     let at = RefCell::new(String::new());
     let outcome = signer_proof::carry_out(site, call, clerk, BOUND, &|| at.borrow().clone(), |cx| {
@@ -83,7 +84,7 @@ pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// ID and version from `12-3`.
-fn read(seen: &str) -> Option<(i64, i64)> {
+fn read(seen: &str) -> Option<(EntryId, i64)> {
     let (entry_id, version) = seen.split_once('-')?;
     Some((entry_id.parse().ok()?, version.parse().ok()?))
 }

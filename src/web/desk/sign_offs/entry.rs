@@ -5,7 +5,7 @@ use crate::app::RankedActor;
 use crate::app::logbook::relation;
 use crate::auth::Clerk;
 use crate::domain::entry::{self, Action, Status};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -49,7 +49,7 @@ impl Page {
 }
 
 struct EntryView {
-    entry_id: i64,
+    entry_id: EntryId,
     member_id: MemberId,
     name: String,
     initials: String,

@@ -8,7 +8,7 @@ use super::members::list_tabs::{ViewContext, length};
 use crate::auth::Clerk;
 use crate::domain::catalogue::names;
 use crate::domain::entry::Kind;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{EntryId, MemberId};
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -53,7 +53,7 @@ struct Queue {
 }
 
 struct Row {
-    entry_id: i64,
+    entry_id: EntryId,
     member_id: MemberId,
     name: String,
     initials: String,
@@ -95,7 +95,8 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// The message about the action that was just done, with the entry or the number of entries.
 fn done_in_words(site: &Site, call: &Call) -> Result<Option<String>, Failure> {
-    let (entry, count) = (query_text(call, "entry").parse::<i64>().ok(), query_text(call, "count").parse::<i64>().ok());
+    let (entry, count) =
+        (query_text(call, "entry").parse::<EntryId>().ok(), query_text(call, "count").parse::<i64>().ok());
     let named = site.store.read(|tx| {
         let Some(entry) = entry.map(|entry_id| skills::find(tx, entry_id)).transpose()?.flatten() else {
             return Ok(None);

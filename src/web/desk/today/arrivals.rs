@@ -5,7 +5,7 @@ use crate::domain::age;
 use crate::domain::booking::{Standing, membership_in_force};
 use crate::domain::catalogue::LevelKey;
 use crate::domain::currency;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::{Day, TimeZone};
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -67,7 +67,7 @@ struct Load {
 }
 
 struct Row {
-    booking_id: i64,
+    booking_id: BookingId,
     member_id: MemberId,
     name: String,
     dob: Option<i64>,

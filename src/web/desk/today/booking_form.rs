@@ -2,7 +2,7 @@
 
 use crate::app::bookings;
 use crate::domain::booking::{Denial, Standing, admit};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::{Day, TimeZone};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -46,7 +46,7 @@ pub(crate) struct BookingInput {
     /// Idempotency number of the form.
     pub(crate) number: i64,
     /// The member's booking on that day that the page showed.
-    pub(crate) beside: Option<i64>,
+    pub(crate) beside: Option<BookingId>,
     /// The begin of a quarter of an hour of which the clerk knows that it is full.
     pub(crate) full_quarter: Option<i64>,
     pub(crate) problem: Option<&'static str>,
@@ -67,7 +67,7 @@ pub(super) struct FormMember {
 
 /// A booking that the member has on the shown day.
 pub(super) struct OnDay {
-    pub(super) booking_id: i64,
+    pub(super) booking_id: BookingId,
     /// The time and the minutes, in words.
     pub(super) when: String,
     /// Whether the member can be checked in for it.

@@ -12,7 +12,7 @@ pub(crate) use booking_form::BookingInput;
 use super::bookings as changes;
 use super::shift_note_view::{self, NoteView, RefusedNote};
 use crate::auth::Clerk;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::{Day, TimeZone};
 use crate::domain::when;
 use crate::http::Answer;
@@ -57,7 +57,7 @@ struct Page {
     found: Option<SearchResults>,
     book: BookingForm,
     /// Booking whose cancellation or no-show can be undone here.
-    undo: Option<i64>,
+    undo: Option<BookingId>,
     chart: Option<Arc<Chart>>,
     tasks: Vec<Task>,
     shift: NoteView,

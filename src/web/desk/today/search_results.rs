@@ -1,5 +1,6 @@
 //! Search results on *Today*: members with their booking of the day, or a link to book.
 
+use crate::domain::ids::BookingId;
 use crate::domain::local_time::{Day, TimeZone};
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -28,7 +29,7 @@ pub(super) struct SearchResults {
 struct Hit {
     member: search::Hit,
     /// ID and text of the first booking of the day that is not checked in.
-    booking: Option<(i64, String)>,
+    booking: Option<(BookingId, String)>,
     may_check_in: bool,
 }
 
