@@ -208,6 +208,26 @@ class Run:
         print(f"{HALLS} halls, {sums[0]} bookings with {sums[1]} minutes; caught up after {seconds:.0f} s; {dict(sorted(self.tally.items()))}")
         return found
 
+    def trespass(self):
+        """What a hall's key and a reader's role must not open."""
+        found, (hall, other) = [], self.halls[:2]
+        for table in ("history", "bookings", "sites"):
+            try:
+                self.chain.rows(f"SET ROLE chain_reader; SELECT count(*) FROM chain.{table}")
+                found.append(f"a reader sees the table {table}")
+            except OSError as error:
+                assert "permission denied" in str(error), error
+        self.chain.rows("SET ROLE chain_reader; SELECT count(*) FROM chain.weeks")
+        hall.stop()
+        hall.type("sync", "--rewind", "0")
+        words = [PROGRAM, "sync", "--config", hall.settings]
+        foreign = os.environ | {"TUNNELDESK_SYNC_CREDENTIALS_FILE": f"{self.chain.dir}/halls/{other.site_id}.seed"}
+        if subprocess.run(words, env=foreign, capture_output=True, timeout=120).returncode == 0:
+            found.append("a hall publishes with the key of another")
+        subprocess.run(words, check=True, capture_output=True, timeout=120)
+        hall.start()
+        return found
+
     def cost(self):
         rows, size, bytes_in, batches = (float(n) for n in self.chain.rows("""SELECT (SELECT count(*) FROM chain.history),
             (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relnamespace = 'chain'::regnamespace AND relkind = 'r'),
@@ -243,6 +263,7 @@ class Run:
             thread.join()
         found = self.judge()
         self.cost()
+        found += self.trespass()
         found += self.replay()
         return found
 
