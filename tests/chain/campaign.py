@@ -218,8 +218,12 @@ class Run:
             except OSError as error:
                 assert "permission denied" in str(error), error
         self.chain.rows("SET ROLE chain_reader; SELECT count(*) FROM chain.weeks")
+        # A booking that waits for somebody who sends it.
         hall.stop()
-        hall.type("sync", "--rewind", "0")
+        hall.start(TUNNELDESK_SYNC_SCHEDULED="false")
+        while hall.json("sync", "--status")["status"]["waiting_rows"] == 0:
+            hall.step()
+        hall.stop()
         words = [PROGRAM, "sync", "--config", hall.settings]
         foreign = os.environ | {"TUNNELDESK_SYNC_CREDENTIALS_FILE": f"{self.chain.dir}/halls/{other.site_id}.seed"}
         if subprocess.run(words, env=foreign, capture_output=True, timeout=120).returncode == 0:

@@ -69,9 +69,10 @@ interval_seconds = 1
     def json(self, *words):
         return json.loads(self.type(*words, "--json"))
 
-    def start(self):
+    def start(self, **environment):
         log = open(f"{self.dir}/log", "a")
-        self.process = subprocess.Popen([self.program, "serve", "--config", self.settings], stdout=log, stderr=log)
+        words = [self.program, "serve", "--config", self.settings]
+        self.process = subprocess.Popen(words, stdout=log, stderr=log, env=os.environ | environment)
         until = time.monotonic() + 60
         while time.monotonic() < until:
             try:
