@@ -54,11 +54,14 @@ pub(crate) fn off_site_backup(site: &Site) -> Fact {
         (Some(_), None) => State::Alarm,
         (None, _) => State::Ok,
     };
-    if state == State::Ok && target.path().is_some_and(|dir| is_same_disk(&site.config.data, &dir)) {
-        let text = text.followed_by([Text::new("health.off_site_backup.same_disk")]);
-        return Fact::judged("off_site_backup", State::Warning, text, Text::new("health.off_site_backup.next_first"));
-    }
-    let fact = Fact::judged("off_site_backup", state, text, next);
+    let on_same_disk = state == State::Ok && target.path().is_some_and(|dir| is_same_disk(&site.config.data, &dir));
+    let fact = match on_same_disk {
+        true => {
+            let text = text.followed_by([Text::new("health.off_site_backup.same_disk")]);
+            Fact::judged("off_site_backup", State::Warning, text, Text::new("health.off_site_backup.next_first"))
+        }
+        false => Fact::judged("off_site_backup", state, text, next),
+    };
     match copied {
         Some(at) => {
             fact.with_figure("base_age_seconds", "Age of the newest base in the off-site copy.", site.now() - at)
