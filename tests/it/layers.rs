@@ -160,7 +160,7 @@ const RULES: &[Rule] = &[
 #[rustfmt::skip]
 const MATRIX: &[(&str, &[&str])] = &[
     ("cli",       &["server", "routes", "web", "jobs", "demo", "app", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock", "files"]),
-    ("server",    &["routes", "web", "jobs", "ops", "auth", "http", "site", "store", "i18n", "config", "log", "stats"]),
+    ("server",    &["routes", "web", "jobs", "ops", "auth", "http", "site", "store", "domain", "i18n", "config", "log", "stats"]),
     ("routes",    &["web", "api", "auth", "http", "site"]),
     ("web",       &["jobs", "app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
     ("api",       &["app", "ops", "auth", "documents", "http", "site", "store", "domain", "i18n", "keys"]),
