@@ -45,10 +45,11 @@ FROM (SELECT member_id, min(booked_at) AS first_at FROM numbered WHERE is_booked
 JOIN members USING (member_id), demo ORDER BY first_at;
 
 -- A booking that is sent again has a minute more than before.
-INSERT INTO history (partner_id, event, at, user_id, member_id, booking_id, detail)
+INSERT INTO events (partner_id, type, at, user_id, member_id, booking_id, data, history_seq)
 WITH sent (event, is_again) AS
-     (VALUES ('booking.recorded', 0), ('token.issued', 0), ('booking.changed', 1), ('token.issued', 1))
-SELECT partner_id, 'user.created', created_at AS at, user_id, NULL, NULL AS booking_id, '{}' FROM partner_users
+     (VALUES ('booking.recorded', 0), ('token.issued', 0), ('booking.changed', 1), ('token.issued', 1)),
+     happened (partner_id, event, at, user_id, member_id, booking_id, data) AS (
+SELECT partner_id, 'user.created', created_at, user_id, NULL, NULL, '{}' FROM partner_users
 UNION ALL
 SELECT partner_id, 'token.refused', booked_at, NULL, member_id, NULL, json_object('reason', refusal)
 FROM numbered, demo WHERE refusal IS NOT NULL
@@ -58,8 +59,9 @@ SELECT partner_id, event, iif(is_again, updated_at, created_at), NULL, member_id
            'registration_id', registration_id, 'purchase_id', purchase_id, 'purchase_date', purchase_date,
            'flight_date', flight_date, 'minutes_booked', minutes_booked - (updated_at > created_at AND NOT is_again),
            'product_id', product_id, 'tunnel_id', tunnel_id, 'checkin_time', checkin_time))
-FROM bookings JOIN sent ON NOT is_again OR updated_at > created_at
-ORDER BY at, booking_id, event;
+FROM bookings JOIN sent ON NOT is_again OR updated_at > created_at)
+SELECT *, row_number() OVER (ORDER BY at, booking_id, event) FROM happened ORDER BY at, booking_id, event;
+UPDATE site SET history_seq = (SELECT count(*) FROM history);
 
 -- Notices of bookings are deleted after a month, and read after four days.
 INSERT INTO notices (member_id, subject, detail, created_at, read_at)

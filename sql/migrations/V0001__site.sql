@@ -23,6 +23,8 @@ CREATE TABLE tunnels (
 CREATE TABLE site (
     only             INTEGER PRIMARY KEY CHECK (only = 1),
     site_id          TEXT    NOT NULL,               -- 32 hex digits; with `history.seq` the idempotency key upstream
+    history_seq      INTEGER NOT NULL DEFAULT 0,     -- the last number that a row of the history was given
+    events_from      INTEGER NOT NULL DEFAULT 1,     -- from this event on none is missing
     tunnel_id        INTEGER NOT NULL REFERENCES tunnels,
     version          TEXT    NOT NULL DEFAULT '',    -- of the program that opened the database last: the one to go back to
     key_check        BLOB    NOT NULL,               -- sealed by the site key, which is thereby known to be the right one
@@ -781,35 +783,46 @@ CREATE TABLE booking_tokens (
 CREATE INDEX booking_tokens_by_member ON booking_tokens (member_id, ends_at);
 CREATE INDEX booking_tokens_by_end ON booking_tokens (ends_at);
 
--- What the partners did and what became of their bookings, for the reports and upstream: identifiers and figures, never a name
--- or an address. What happened never changes. Its number may: where a database was put back by hand, the receiver has other rows
--- under the same numbers, and those that it has never seen get new ones.
-CREATE TABLE history (
-    seq        INTEGER PRIMARY KEY AUTOINCREMENT,    -- only grows, without gaps
-    partner_id INTEGER NOT NULL REFERENCES partners,
-    -- Comparisons: for a list behind IN, SQLite builds a table of its own at each insert.
-    event      TEXT    NOT NULL CHECK (event = 'booking.recorded' OR event = 'booking.changed' OR event = 'booking.moved'
-                                      OR event = 'booking.cancelled' OR event = 'booking.no_show' OR event = 'booking.restored'
-                                      OR event = 'booking.checked_in' OR event = 'booking.check_in_undone'
-                                      OR event = 'token.issued' OR event = 'token.refused'
-                                      OR event = 'user.created' OR event = 'user.edited' OR event = 'user.deleted'
-                                      OR event = 'site.restored'),
-    at         INTEGER NOT NULL,
-    user_id    INTEGER REFERENCES partner_users,
-    member_id  INTEGER,                              -- as the partner gave it: for a refused token perhaps nobody's, so it is no
-                                                     -- reference
-    booking_id INTEGER REFERENCES bookings,
-    detail     TEXT    NOT NULL DEFAULT '{}'         -- JSON: the booking's values, why a token was refused, or the
-                                                     -- numbers of rows that a restore took away
+-- What happened, for whoever listens: members, the staff, partners, the reports and the receiver upstream. Each row is written in
+-- the transaction of its effect, and has identifiers, figures and words of the product's own, never a name, an address or a text
+-- that somebody typed. What happened never changes.
+CREATE TABLE events (
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT,   -- only grows
+    at          INTEGER NOT NULL,
+    type        TEXT    NOT NULL,                    -- booking.moved and so on
+    partner_id  INTEGER REFERENCES partners,         -- whose request or booking it is about
+    user_id     INTEGER REFERENCES partner_users,
+    member_id   INTEGER,                             -- of a refused token the number that the partner gave, perhaps nobody's, so
+                                                     -- it is no reference
+    signer_id   INTEGER,                             -- the member who is asked to sign, or signed; kept as it was
+    booking_id  INTEGER REFERENCES bookings,
+    data        TEXT    NOT NULL DEFAULT '{}',       -- JSON: the changed row, or why a token was refused
+    history_seq INTEGER,                             -- the row's number in the partners' history, which is kept for ever, and
+                                                     -- alone goes upstream; null: it is not part of it, and kept for 30 days
+    CHECK (history_seq IS NULL OR partner_id IS NOT NULL)
 ) STRICT;
-CREATE INDEX history_by_partner ON history (partner_id, seq);
-CREATE INDEX history_by_member ON history (member_id) WHERE member_id IS NOT NULL;
-CREATE INDEX history_by_moment ON history (at, seq, partner_id, event);
+CREATE UNIQUE INDEX events_in_history ON events (history_seq) WHERE history_seq IS NOT NULL;
+CREATE INDEX history_by_partner ON events (partner_id, history_seq) WHERE history_seq IS NOT NULL;
+CREATE INDEX history_by_moment ON events (at, history_seq, partner_id, type) WHERE history_seq IS NOT NULL;
+CREATE INDEX events_by_member ON events (member_id) WHERE member_id IS NOT NULL;
+CREATE INDEX events_by_signer ON events (signer_id) WHERE signer_id IS NOT NULL;
+CREATE INDEX events_by_age ON events (at) WHERE history_seq IS NULL;
 
-CREATE TRIGGER history_is_kept BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
-CREATE TRIGGER history_is_final BEFORE UPDATE OF partner_id, event, at, user_id, member_id, booking_id, detail ON history
+-- What the partners did and what became of their bookings, numbered from 1 on without gaps. A number may change: where a database
+-- was put back by hand, the receiver has other rows under the same numbers, and those that it has never seen get new ones.
+CREATE VIEW history AS
+SELECT history_seq AS seq, partner_id, type AS event, at, user_id, member_id, booking_id, data AS detail
+FROM events WHERE history_seq IS NOT NULL;
+
+CREATE TRIGGER history_is_kept BEFORE DELETE ON events WHEN OLD.history_seq IS NOT NULL
 BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
-CREATE TRIGGER events_counted_after_insert AFTER INSERT ON history BEGIN
+CREATE TRIGGER events_are_final BEFORE UPDATE OF seq, at, type, partner_id, user_id, member_id, signer_id, booking_id, data ON events
+BEGIN SELECT RAISE(ABORT, 'what happened never changes'); END;
+-- From where on no event is missing: who has read less has a gap.
+CREATE TRIGGER events_begin_later AFTER DELETE ON events BEGIN
+    UPDATE site SET events_from = max(events_from, OLD.seq + 1);
+END;
+CREATE TRIGGER events_counted_after_insert AFTER INSERT ON events WHEN NEW.history_seq IS NOT NULL BEGIN
     UPDATE partners SET events = events + 1 WHERE partner_id = NEW.partner_id;
 END;
 
@@ -822,8 +835,8 @@ CREATE TABLE event_days (
     PRIMARY KEY (day, partner_id, event)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER event_days_after_insert AFTER INSERT ON history BEGIN
-    INSERT INTO event_days VALUES (NEW.at - (NEW.at % 86400 + 86400) % 86400, NEW.partner_id, NEW.event, 1)
+CREATE TRIGGER event_days_after_insert AFTER INSERT ON events WHEN NEW.history_seq IS NOT NULL BEGIN
+    INSERT INTO event_days VALUES (NEW.at - (NEW.at % 86400 + 86400) % 86400, NEW.partner_id, NEW.type, 1)
     ON CONFLICT DO UPDATE SET times = times + 1;
 END;
 

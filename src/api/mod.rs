@@ -4,6 +4,7 @@ pub(crate) mod auth;
 pub(crate) mod callbacks;
 pub(crate) mod compatibility;
 pub mod description;
+pub(crate) mod events;
 pub(crate) mod health;
 pub(crate) mod logbook;
 pub(crate) mod notifications;

@@ -1,6 +1,6 @@
 //! Accounts: ban and reinstate, change the role, confirm the e-mail address, clear rate limits.
 
-use super::{Change, Outcome, RankedActor, change};
+use super::{Change, Outcome, RankedActor, change, events};
 use crate::auth::limits::proofs::{self, ClearedLimits};
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::ids::MemberId;
@@ -10,6 +10,7 @@ use crate::i18n::language::{Language, Text};
 use crate::ops::erasure::{self, Leaving};
 use crate::site::Site;
 use crate::store::Write;
+use crate::store::tables::events::Event;
 use crate::store::tables::members::NewMember;
 use crate::store::tables::{
     account_claims, bans, email_tokens, invitations, kiosks, members, notices, passcodes, pins, sessions, undos,
@@ -131,6 +132,7 @@ pub(crate) fn erase(cx: &Change, leaving: &Leaving) -> Result<(), Failure> {
     }
     for member_id in leaving.numbers() {
         cx.record("member.erased", &Subject::Member(member_id), &Detail::none())?;
+        events::tell_member(cx.tx, Event::MemberErased, member_id, &serde_json::json!({}))?;
     }
     erasure::forget(cx.site, cx.tx, leaving, cx.now())
 }

@@ -3,7 +3,7 @@
 //!
 //! Where the site requires no waiver, these functions do not query the database.
 
-use super::Change;
+use super::{Change, events};
 use crate::domain::booking::Booking;
 use crate::domain::entry::Kind;
 use crate::domain::ids::{BookingId, EntryId, MemberId};
@@ -16,6 +16,7 @@ use crate::store::queries::lists::{self, Entry};
 use crate::store::queries::standing;
 use crate::store::tables::bookings::{self, BookingRow, TimeWaits};
 use crate::store::tables::entries::{self, NewTime};
+use crate::store::tables::events::Event;
 use crate::store::tables::site_texts::{self, Kind as TextKind};
 use crate::store::tables::{endings, guardianships, members, tunnels, waivers};
 use crate::store::{Read, Write};
@@ -197,7 +198,24 @@ pub(crate) fn enter_time(
     time: &NewTime,
 ) -> Result<EntryId, Failure> {
     check_time(cx, member_id, time.tunnel_id, time.entry_date)?;
-    Ok(entries::insert_time(cx.tx, member_id, author_id, None, time)?)
+    insert(cx.tx, member_id, author_id, None, time)
+}
+
+/// Inserts flight time, and tells of it.
+fn insert(tx: &Write, member_id: i64, author_id: i64, booking_id: Option<i64>, time: &NewTime) -> Result<i64, Failure> {
+    let entry_id = entries::insert_time(tx, member_id, author_id, booking_id, time)?;
+    events::tell_of_time(tx, Event::TimeCreated, (member_id, entry_id, booking_id), time)?;
+    Ok(entry_id)
+}
+
+/// Takes the flight time out of the logbook that a booking entered, and returns it.
+pub(super) fn take_booked(cx: &Change, known: &BookingRow) -> Result<Option<NewTime>, Failure> {
+    let time = entries::take_booked_time(cx.tx, known.booking_id)?;
+    if let Some((entry_id, time)) = known.entry_id.zip(time.as_ref()) {
+        let about = (known.member_id, entry_id, Some(known.booking_id));
+        events::tell_of_time(cx.tx, Event::TimeDeleted, about, time)?;
+    }
+    Ok(time)
 }
 
 /// Checks an edit of flight time. An edit to more minutes, a later date or another tunnel counts as a new flight. 409
@@ -226,7 +244,7 @@ pub(super) fn enter_on_arrival(cx: &Change, known: &BookingRow) -> Result<(), Fa
 /// Removes the flight time that the check-in of a booking entered.
 pub(super) fn remove_on_departure(cx: &Change, known: &BookingRow) -> Result<(), Failure> {
     if known.time_waits == TimeWaits::Entered {
-        entries::take_booked_time(cx.tx, known.booking_id)?;
+        take_booked(cx, known)?;
         bookings::set_time_waits(cx.tx, known.booking_id, TimeWaits::ForCheckIn)?;
     }
     Ok(())
@@ -265,7 +283,7 @@ pub(crate) fn enter_again(cx: &Change, known: &BookingRow, time: &NewTime) -> Re
     if find_time_denial(cx.site, cx.tx, known.member_id, place, cx.now())?.is_some() {
         bookings::set_time_waits(cx.tx, known.booking_id, TimeWaits::ForCheckIn)?;
     } else {
-        entries::insert_time(cx.tx, known.member_id, known.member_id, Some(known.booking_id), time)?;
+        insert(cx.tx, known.member_id, known.member_id, Some(known.booking_id), time)?;
     }
     Ok(())
 }
@@ -288,10 +306,13 @@ pub(crate) fn change_booked(cx: &Change, known: &BookingRow, sent: &Booking) -> 
         && known.arrived_at.is_none()
         && find_time_denial(cx.site, cx.tx, known.member_id, place, cx.now())?.is_some()
     {
-        entries::take_booked_time(cx.tx, known.booking_id)?;
+        take_booked(cx, known)?;
         bookings::set_time_waits(cx.tx, known.booking_id, TimeWaits::ForCheckIn)?;
     } else {
         entries::update_booked_time(cx.tx, known.booking_id, date, minutes, tunnel_id)?;
+        if let Some(entry_id) = known.entry_id {
+            events::tell_of_time_now(cx.tx, Event::TimeChanged, entry_id)?;
+        }
     }
     Ok(())
 }
@@ -303,7 +324,7 @@ fn insert_booked(tx: &Write, member_id: MemberId, booking_id: BookingId, sent: &
         tunnel_id: sent.tunnel_id,
         comment: String::new(),
     };
-    entries::insert_time(tx, member_id, member_id, Some(booking_id), &time)?;
+    insert(tx, member_id, member_id, Some(booking_id), &time)?;
     Ok(())
 }
 
@@ -321,5 +342,9 @@ pub(crate) fn import(site: &Site, tx: &Write, entry: &Entry, opening: Option<Ent
     if find_import_denial(site, tx, entry, tx.now())?.is_some() {
         return Err(Failure::waiver_missing());
     }
-    Ok(lists::insert_entry(tx, entry, opening)?)
+    let entry_id = lists::insert_entry(tx, entry, opening)?;
+    if entry.kind == Kind::Time {
+        events::tell_of_time_now(tx, Event::TimeCreated, entry_id)?;
+    }
+    Ok(entry_id)
 }

@@ -1,7 +1,7 @@
 //! Joining two accounts of one person: everything moves to the account that survives, but for what opens or reaches an account.
 //! The old number leads to the survivor. A join can be undone for a day.
 
-use super::{Change, SubjectAccount, accounts, bookings, language_on_paper};
+use super::{Change, SubjectAccount, accounts, bookings, events, language_on_paper};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
@@ -10,6 +10,7 @@ use crate::i18n::language::Text;
 use crate::store::Read;
 use crate::store::queries::joining::{self, JoinedRows, Pair};
 use crate::store::queries::{erasure, holdings};
+use crate::store::tables::events::Event;
 use crate::store::tables::joins::{self, Joined};
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::outbox::{self, Channel, NewMessage};
@@ -60,6 +61,7 @@ pub(crate) fn join(cx: &Change, joined_id: MemberId, survivor_id: MemberId) -> R
     }
     tell(cx, joined_id, "joined_away")?;
     tell(cx, survivor_id, "joined")?;
+    events::tell_member(cx.tx, Event::MemberJoined, survivor_id, &json!({ "joined_id": joined_id }))?;
     cx.record("member.joined", &Subject::Member(survivor_id), &Detail::none().number("joined_id", joined_id))
 }
 
@@ -92,6 +94,7 @@ pub(crate) fn undo(cx: &Change, joined_id: MemberId) -> Result<MemberId, Failure
     joins::set_undone(cx.tx, join_id)?;
     tell(cx, joined_id, "unjoined")?;
     tell(cx, survivor_id, "unjoined")?;
+    events::tell_member(cx.tx, Event::MemberUnjoined, survivor_id, &json!({ "joined_id": joined_id }))?;
     cx.record("member.unjoined", &Subject::Member(survivor_id), &Detail::none().number("joined_id", joined_id))?;
     Ok(survivor_id)
 }

@@ -16,6 +16,7 @@ pub(crate) mod claims;
 pub(crate) mod contact;
 pub(crate) mod credentials;
 pub(crate) mod deletion_requests;
+pub(crate) mod events;
 pub(crate) mod family;
 pub(crate) mod flights;
 pub(crate) mod handovers;

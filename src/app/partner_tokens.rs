@@ -1,7 +1,7 @@
 //! A member's PIN for a token, and the booking that a partner sends with it.
 
 use super::bookings::of_partner::{self, Answer as Booked};
-use super::{Change, RankedActor, bookings as booked, change_once, flights};
+use super::{Change, RankedActor, bookings as booked, change_once, events, flights};
 use crate::auth::limits::booking_pins;
 use crate::auth::{Partner, new_token, pin};
 use crate::domain::audit::ActorId;
@@ -14,7 +14,7 @@ use crate::http::field_types::{FlightMinutes, Id, Moment};
 use crate::i18n::language::TextKey;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
-use crate::store::tables::history::{self, Event, EventSubject};
+use crate::store::tables::events::{About, Event};
 use crate::store::tables::{joins, members, sessions};
 use crate::store::{Read, Write};
 use serde::{Deserialize, Serialize};
@@ -191,8 +191,7 @@ impl Request<'_> {
         let (token, hash) = new_token();
         self.call.issues_token(&hash);
         sessions::insert_booking_token(tx, &hash, self.member_id, booking_id, tx.now() + TOKEN_SECONDS)?;
-        let about = EventSubject { member_id: Some(self.member_id), booking_id, ..EventSubject::default() };
-        history::insert(tx, self.partner.id(), Event::TokenIssued, &about)?;
+        events::tell(tx, Event::TokenIssued, &About { booking_id, ..self.about() })?;
         Ok(token)
     }
 
@@ -232,14 +231,14 @@ impl Request<'_> {
     /// A refusal is an outcome, and the history knows of it.
     fn record_refusal(&self, reason: &'static str, booking_id: Option<BookingId>) -> Result<(), Failure> {
         let detail = json!({ "reason": reason }).to_string();
-        let about = EventSubject {
-            member_id: Some(self.member_id),
-            booking_id,
-            detail: Some(&detail),
-            ..EventSubject::default()
-        };
-        history::insert(self.cx.tx, self.partner.id(), Event::TokenRefused, &about)?;
-        Ok(())
+        let about = About { booking_id, data: Some(&detail), ..self.about() };
+        events::tell(self.cx.tx, Event::TokenRefused, &about)
+    }
+
+    fn about(&self) -> About<'static> {
+        let mut about = About::partner(self.partner.id());
+        about.concerned.member_id = Some(self.member_id);
+        about
     }
 }
 

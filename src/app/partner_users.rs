@@ -1,9 +1,9 @@
 //! The user records of a partner, each change with its event in the partner's history.
 
-use super::Change;
+use super::{Change, events};
 use crate::domain::ids::PartnerId;
 use crate::http::failure::Failure;
-use crate::store::tables::history::{self, Event, EventSubject};
+use crate::store::tables::events::{About, Event};
 use crate::store::tables::partner_users;
 
 /// Adds a record of an address. 409 where the partner has one of that address.
@@ -30,6 +30,5 @@ pub(crate) fn delete(cx: &Change, partner_id: PartnerId, id: i64) -> Result<(), 
 }
 
 fn record_event(cx: &Change, partner_id: PartnerId, event: Event, user_id: i64) -> Result<(), Failure> {
-    history::insert(cx.tx, partner_id, event, &EventSubject { user_id: Some(user_id), ..EventSubject::default() })?;
-    Ok(())
+    events::tell(cx.tx, event, &About { user_id: Some(user_id), ..About::partner(partner_id) })
 }

@@ -2,7 +2,7 @@
 
 use super::bookings::DESK_CLIENT_ID;
 use super::seen::{self, Seen};
-use super::{Change, Outcome};
+use super::{Change, Outcome, events};
 use crate::auth::new_secret;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::PartnerId;
@@ -11,7 +11,7 @@ use crate::http::fields;
 use crate::i18n::language::Text;
 use crate::keys::{hex, random};
 use crate::store::Read;
-use crate::store::tables::history::{self, Event, EventSubject};
+use crate::store::tables::events::{About, Event};
 use crate::store::tables::partner_users;
 use crate::store::tables::partners::{self, Partner};
 use crate::store::tables::sessions;
@@ -174,8 +174,8 @@ pub(crate) fn restore_user(cx: &Change, partner: &Partner, user_id: i64) -> Resu
         Err(failure) if failure.is(Failure::email_taken) => return Ok(RestoreOutcome::Taken),
         Err(failure) => return Err(failure),
     }
-    let about = EventSubject { user_id: Some(user_id), detail: Some(BY_DESK), ..EventSubject::default() };
-    history::insert(cx.tx, partner.partner_id, Event::UserCreated, &about)?;
+    let about = About { user_id: Some(user_id), data: Some(BY_DESK), ..About::partner(partner.partner_id) };
+    events::tell(cx.tx, Event::UserCreated, &about)?;
     let detail = Detail::none().number("user_id", user_id);
     cx.record("partner_user.restored", &Subject::Partner(partner.client_id.clone()), &detail)?;
     Ok(RestoreOutcome::Done)

@@ -129,17 +129,6 @@ fn find_in_force(site: &Site, hash: &TokenHash) -> Result<Option<Session>, Failu
     Ok(found.filter(|found| found.role.is_staff() && !found.banned && !found.leaves))
 }
 
-/// The sessions among these that are no clerk's in force any more.
-pub(crate) fn ended(site: &Site, sessions: Vec<TokenHash>) -> Result<Vec<TokenHash>, Failure> {
-    let mut ended = Vec::new();
-    for session in sessions {
-        if find_in_force(site, &session)?.is_none() {
-            ended.push(session);
-        }
-    }
-    Ok(ended)
-}
-
 /// Redirects to the sign-in, see [`origin::to_sign_in`].
 pub(crate) fn to_sign_in(call: &Call) -> Reply {
     origin::to_sign_in(call, "/desk", "/desk/sign-in", SIGN_OUT)

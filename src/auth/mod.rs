@@ -11,6 +11,7 @@ pub(crate) mod hidden_callers;
 pub(crate) mod idempotency;
 pub(crate) mod kiosk;
 pub mod limits;
+pub(crate) mod listening;
 pub(crate) mod origin;
 pub(crate) mod own;
 mod partner;
@@ -34,6 +35,7 @@ pub(crate) use clerk::Clerk;
 pub(crate) use kiosk::{Guest, Kiosk};
 pub use limits::RateLimiter;
 pub(crate) use limits::count_document;
+pub(crate) use listening::Listening;
 pub(crate) use partner::{Partner, expected, new_secret};
 pub(crate) use session::{Bearer, Member, Staff, member_if_any, presented_session};
 pub use session::{new_token, token_hash};
@@ -57,6 +59,8 @@ pub enum Access {
     Bearer(fn(&Site, &Call, &Bearer) -> Answer),
     /// A session of the desk, an admin or a job that reads reports.
     Staff(fn(&Site, &Call, &Staff) -> Answer),
+    /// A member's session, a ticket of one, or a partner by its signature, to hear of events.
+    Listening(fn(&Site, &Call, &Listening) -> Answer),
     /// A partner, by its signature.
     Partner(fn(&Site, &Call, &Partner) -> Answer),
     /// A third party, by the signature of its own scheme.
@@ -82,6 +86,7 @@ impl Access {
             Access::Member(_) => CallerKind::Member,
             Access::Bearer(_) => CallerKind::Bearer,
             Access::Staff(_) => CallerKind::Staff,
+            Access::Listening(_) => CallerKind::Listening,
             Access::Partner(_) => CallerKind::Partner,
             Access::Callback(_) => CallerKind::Callback,
             Access::Standby(_) => CallerKind::Standby,
@@ -135,12 +140,10 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             idempotency::identify(site, call, call.principal.get())?;
             operation(site, call, &staff)
         }
+        Access::Listening(operation) => operation(site, call, &listening::admit(site, call)?),
         Access::Partner(operation) => admit_partner(site, call, *operation),
         Access::Callback(callback) => callback::admit(site, call, callback),
-        Access::Standby(operation) => {
-            let standby = standby::admit(site, call)?;
-            operation(site, call, &standby)
-        }
+        Access::Standby(operation) => operation(site, call, &standby::admit(site, call)?),
         Access::Page(page) => {
             origin::check(site, call)?;
             page(site, call)

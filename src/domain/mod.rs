@@ -13,6 +13,7 @@ pub(crate) mod country;
 pub mod currency;
 pub(crate) mod email;
 pub mod entry;
+pub mod event;
 pub(crate) mod health;
 pub mod ids;
 pub mod local_time;

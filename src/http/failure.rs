@@ -144,6 +144,9 @@ impl Failure {
         second_factor_off = CONFLICT;
         /// The member has no confirmed address or number that a passcode could go to.
         nothing_confirmed = CONFLICT;
+        /// Events after the one that was named are missing here: they were kept for 30 days, or the site was put back to an earlier
+        /// state. Read what you need anew, and go on after the number in the header `x-event-seq`.
+        events_gone = GONE;
         /// More than 64 KiB; 1 MiB for callbacks, 5 MiB for a picture.
         body_too_large = PAYLOAD_TOO_LARGE;
         /// The path with its query has more than 8 KiB.

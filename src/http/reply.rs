@@ -1,6 +1,7 @@
 //! Replies: the only place that writes JSON and the error envelope.
 
-use crate::domain::ids::MemberId;
+use crate::domain::event::{Audience, Choice};
+use crate::domain::ids::{MemberId, PartnerId};
 use crate::http::answer::{FieldOfAnswer, Sometimes, True};
 use crate::http::call::{Call, Page};
 use crate::http::chunks::Chunks;
@@ -13,6 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const ETAG_BYTES: usize = 16;
@@ -44,12 +46,31 @@ pub struct Reply {
     pub(crate) listener: Option<Listener>,
 }
 
-/// The session that an event stream belongs to, and ends with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Who listens to what the server sends after the body.
+#[derive(Debug, Clone)]
 pub(crate) struct Listener {
-    pub member_id: MemberId,
-    /// The hash of the session's token.
-    pub session: [u8; 32],
+    pub holder: Holder,
+    pub hears: Hears,
+}
+
+/// Whose stream it is: a stream ends with its holder's session or access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Holder {
+    /// A session, by the hash of its token; `staff`: the stream ends too when its member is none of the staff any more.
+    Session { member_id: MemberId, session: [u8; 32], staff: bool },
+    /// A partner, by number.
+    Partner(PartnerId),
+}
+
+/// What a listener hears.
+#[derive(Debug, Clone)]
+pub(crate) enum Hears {
+    /// That something on the desk's pages changed, and no more.
+    PageChanges,
+    /// Events after a number, then live, as a stream; `None`: live alone.
+    Events { audience: Audience, choice: Choice, after: Option<i64> },
+    /// The next events after a number, at most so many, as one answer within a time.
+    Next { audience: Audience, choice: Choice, after: i64, limit: i64, within: Duration },
 }
 
 crate::answer! {
@@ -204,6 +225,13 @@ pub(crate) fn console(status: StatusCode, language: Language, html: String) -> R
     // Pages have personal data, which must not stay in a cache or behind the back button.
     reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     reply
+}
+
+/// 200 that begins an event stream for this listener; `begin` is sent first.
+pub(crate) fn stream(begin: &'static str, listener: Listener) -> Reply {
+    let begun = Reply { listener: Some(listener), ..bytes("text/event-stream", begin) };
+    // nginx passes events on as they come where the answer asks for it; its buffer would keep them for minutes.
+    begun.unstored().with_header(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))
 }
 
 /// 303 to a path of ours: the answer to a form is another page, so that a reload does not send the form again.

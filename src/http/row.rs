@@ -20,6 +20,8 @@ pub enum CallerKind {
     Bearer,
     /// A session that may read the reports.
     Staff,
+    /// A member's session or a ticket of one, or a partner's signature, to hear of events.
+    Listening,
     /// A partner's signature.
     Partner,
     /// The signature of a third party.
@@ -46,6 +48,7 @@ impl CallerKind {
             CallerKind::Member => "member",
             CallerKind::Bearer => "bearer",
             CallerKind::Staff => "staff",
+            CallerKind::Listening => "listening",
             CallerKind::Partner => "partner",
             CallerKind::Callback => "callback",
             CallerKind::Standby => "standby",

@@ -3,7 +3,7 @@
 //! recorded together with its notice, so that no run, at any moment and after any crash, sends one twice.
 
 use crate::app::logbook::sign_offs;
-use crate::app::{self, RankedActor, handovers};
+use crate::app::{self, RankedActor, events, handovers};
 use crate::domain::audit::Actor;
 use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
@@ -12,6 +12,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::queries::standing;
+use crate::store::tables::events::Event;
 use crate::store::tables::outbox::{self, Channel};
 use crate::store::tables::reminders::{self, Activity, Cursor};
 use crate::store::tables::{members, notices};
@@ -165,6 +166,7 @@ fn remind(site: &Site, candidates: &[(MemberId, Reminder)], reminded: &mut Remin
 fn send(site: &Site, tx: &Write, member_id: MemberId, reminder: &Reminder) -> Result<bool, Failure> {
     let detail = detail(reminder);
     notices::insert(tx, member_id, reminder.subject(), &detail.to_string())?;
+    events::tell_member(tx, Event::CurrencyDue, member_id, &detail)?;
     let Some((recipient, language)) = recipient(site, tx, member_id)? else { return Ok(false) };
     let new = outbox::NewMessage {
         channel: Channel::Email,

@@ -9,13 +9,13 @@ pub use pages::PAGES;
 pub use row::Route;
 
 use crate::api::{
-    auth, callbacks, compatibility, description, health, logbook, notifications, partner, profile, public,
+    auth, callbacks, compatibility, description, events, health, logbook, notifications, partner, profile, public,
     standby as follower,
 };
 use crate::auth::Callback;
 use crate::web;
 use http::Method;
-use row::{PICTURE_BYTES_MAX, bearer, callback, member, open, partner, staff, standby};
+use row::{PICTURE_BYTES_MAX, bearer, callback, listening, member, open, partner, staff, standby};
 use std::sync::LazyLock;
 
 use Method as M;
@@ -107,6 +107,8 @@ pub static ROUTES: &[Route] = &[
     partner (GET,    "/external/partner-metrics/bookings",                  partner::bookings::list).described(&partner::bookings::LIST).ours().signing_request(),
     partner (GET,    "/external/partner-metrics/bookings/{registration_id}", partner::bookings::get).described(&partner::bookings::GET).ours().signing_request(),
     partner (DELETE, "/external/partner-metrics/bookings/{registration_id}", partner::bookings::cancel).described(&partner::bookings::CANCEL).ours().signing_request(),
+    listening(GET,   "/events",                                             events::listen).described(&events::LISTEN).ours().signing_request(),
+    member  (POST,   "/events/ticket",                                      events::ticket).described(&events::TICKET).ours(),
     member  (POST,   "/auth/logout",                                        auth::logout::end).described(&auth::logout::END).ours().when_full(),
     member  (POST,   "/account/profile/media",                              profile::media::upload).described(&profile::media::UPLOAD).ours().drawing().taking(PICTURE_BYTES_MAX),
     member  (GET,    "/account/profile/media",                              profile::media::get).described(&profile::media::GET).ours(),

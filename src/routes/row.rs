@@ -1,6 +1,6 @@
 //! The constructors and options of the table's rows.
 
-use crate::auth::{Access, Bearer, Callback, Clerk, Guest, Kiosk, Member, Partner, Staff, Standby};
+use crate::auth::{Access, Bearer, Callback, Clerk, Guest, Kiosk, Listening, Member, Partner, Staff, Standby};
 use crate::http::Answer;
 use crate::http::answer::Operation;
 use crate::http::body::{Body, BodySchema};
@@ -68,6 +68,14 @@ pub(super) const fn partner(
     operation: fn(&Site, &Call, &Partner) -> Answer,
 ) -> Route {
     route(Access::Partner(operation), method, path)
+}
+
+pub(super) const fn listening(
+    method: Method,
+    path: &'static str,
+    operation: fn(&Site, &Call, &Listening) -> Answer,
+) -> Route {
+    route(Access::Listening(operation), method, path)
 }
 
 pub(super) const fn callback(method: Method, path: &'static str, operation: Callback) -> Route {

@@ -1,13 +1,13 @@
-//! Response bodies, and the event streams that tell pages of changes. An event says only that something has changed; the page
-//! then reloads itself.
+//! Response bodies, the places of event streams, and the streams that tell pages of changes. Such an event says only that something
+//! has changed; the page then reloads itself. Streams of events themselves are in [`super::events`].
 
+use super::events::{EventStream, Hub, KEEP_ALIVE, KEEP_ALIVE_INTERVAL, Order, STREAM_TIME_MAX};
 use super::long_answer::{Aborted, RemainingChunks};
-use crate::domain::ids::MemberId;
-use crate::http::reply::Listener;
-use crate::store::tables::sessions::TokenHash;
+use crate::http::reply::{Hears, Holder, Listener};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::{Body, Frame, SizeHint};
+use std::collections::HashSet;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,19 +17,15 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 /// Simultaneous streams: each has a connection and a task, and no thread.
-pub(super) const STREAMS_MAX: usize = 64;
-/// Simultaneous streams of one session; another ends the oldest. The screens of a site may share a session, twenty of them in
-/// the load test, and the server notices late that a page was left.
-const STREAMS_PER_SESSION_MAX: usize = 24;
-/// A stream ends after this time, and the client must authenticate again.
-const STREAM_TIME_MAX: Duration = Duration::from_secs(10 * 60);
-/// The interval of keep-alive comments, by which proxies keep the connection and a broken one is noticed.
-const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+pub(super) const STREAMS_MAX: usize = 600;
+/// Simultaneous streams of one session. Another one of a page ends the oldest: the screens of a site may share a session, twenty of
+/// them in the load test, and the server notices late that a page was left. Other clients are refused.
+const STREAMS_PER_SESSION_MAX: usize = 32;
+const STREAMS_PER_PARTNER_MAX: usize = 3;
 /// The least time between two events: an import makes a thousand changes a second.
 const EVENT_GAP: Duration = Duration::from_millis(400);
 
 const CHANGED: &[u8] = b"event: changed\ndata:\n\n";
-const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// The body of an answer: in one piece, in chunks, or an event stream.
 pub(super) enum ResponseBody {
@@ -86,7 +82,7 @@ pub(super) struct Streams {
 
 struct OpenStream {
     number: u64,
-    listener: Listener,
+    holder: Holder,
     /// Dropped to end the stream.
     _order: oneshot::Sender<()>,
 }
@@ -104,16 +100,15 @@ impl Drop for StreamPlace {
 }
 
 impl Streams {
-    /// The sessions of those who opened streams.
-    pub(super) fn sessions(&self) -> Vec<TokenHash> {
-        let mut sessions: Vec<_> = self.open().iter().map(|one| one.listener.session).collect();
-        sessions.dedup();
-        sessions
+    /// Those who opened streams, each once.
+    pub(super) fn holders(&self) -> Vec<Holder> {
+        let holders: HashSet<Holder> = self.open().iter().map(|one| one.holder).collect();
+        holders.into_iter().collect()
     }
 
-    /// Ends the streams of these sessions.
-    pub(super) fn end_those_of(&self, sessions: &[TokenHash]) {
-        self.open().retain(|one| !sessions.contains(&one.listener.session));
+    /// Ends the streams of these.
+    pub(super) fn end_those_of(&self, holders: &[Holder]) {
+        self.open().retain(|one| !holders.contains(&one.holder));
     }
 
     pub(super) fn new() -> Arc<Streams> {
@@ -136,39 +131,67 @@ impl Streams {
     /// Ends all streams, also later ones.
     pub(super) fn end(&self) {
         self.changes.send_replace(None);
+        self.open().clear();
     }
 
-    /// Begins a stream with `first`; `None`: too many streams are open.
-    pub(super) fn begin(self: &Arc<Streams>, first: Bytes, listener: Listener) -> Option<ResponseBody> {
+    /// Takes a place, and the order that ends it; `None`: too many streams are open.
+    pub(super) fn enter(self: &Arc<Streams>, holder: Holder, is_page: bool) -> Option<(StreamPlace, Order)> {
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
         let (order, ended) = oneshot::channel();
         let mut open = self.open();
-        make_room(&mut open, listener)?;
-        open.push(OpenStream { number, listener, _order: order });
+        if self.changes.borrow().is_none() {
+            return None;
+        }
+        make_room(&mut open, holder, is_page)?;
+        open.push(OpenStream { number, holder, _order: order });
         drop(open);
+        Some((StreamPlace { streams: self.clone(), number }, ended))
+    }
+
+    /// Begins a stream with `first`; `None`: too many streams are open.
+    pub(super) fn begin(self: &Arc<Streams>, hub: &Arc<Hub>, first: Bytes, listener: Listener) -> Option<ResponseBody> {
+        let (place, ended) = self.enter(listener.holder, matches!(listener.hears, Hears::PageChanges))?;
         let (events, sent) = mpsc::channel(1);
-        tokio::spawn(run(self.changes.subscribe(), events, first, ended));
-        Some(ResponseBody::Live(sent, StreamPlace { streams: self.clone(), number }))
+        match listener.hears {
+            Hears::Events { audience, choice, after } => {
+                _ = tokio::spawn(EventStream { hub: hub.clone(), audience, choice, events }.run(after, ended));
+            }
+            Hears::PageChanges | Hears::Next { .. } => {
+                _ = tokio::spawn(run(self.changes.subscribe(), events, first, ended));
+            }
+        }
+        Some(ResponseBody::Live(sent, place))
     }
 }
 
-/// Makes room for a stream by ending at most one: the oldest of the same session, if that has its share; where all places are
-/// taken, the oldest of the member with the most streams, if that leaves this member no fewer than the newcomer then has.
+/// Makes room for a stream by ending at most one: the oldest of the same holder, if that has its share and the newcomer is a page;
+/// where all places are taken, the oldest of whoever has most streams, if that leaves them no fewer than the newcomer then has.
 /// `None`: there is no room.
-fn make_room(open: &mut Vec<OpenStream>, newcomer: Listener) -> Option<()> {
-    let of_member = |open: &[OpenStream], id: MemberId| open.iter().filter(|one| one.listener.member_id == id).count();
-    let is_same = |one: &OpenStream| one.listener.session == newcomer.session;
-    if open.iter().filter(|one| is_same(one)).count() >= STREAMS_PER_SESSION_MAX {
-        let oldest = open.iter().position(is_same)?;
+fn make_room(open: &mut Vec<OpenStream>, newcomer: Holder, is_page: bool) -> Option<()> {
+    let share = match newcomer {
+        Holder::Session { .. } => STREAMS_PER_SESSION_MAX,
+        Holder::Partner(_) => STREAMS_PER_PARTNER_MAX,
+    };
+    let of = |open: &[OpenStream], whose| open.iter().filter(|one| owner(one.holder) == whose).count();
+    let is_same = |one: &OpenStream| one.holder == newcomer;
+    if open.iter().filter(|one| is_same(one)).count() >= share {
+        let oldest = open.iter().position(is_same).filter(|_| is_page)?;
         open.remove(oldest);
     } else if open.len() >= STREAMS_MAX {
-        let own = of_member(open, newcomer.member_id);
-        let counts = open.iter().map(|one| (of_member(open, one.listener.member_id), one.listener.member_id));
-        let (most, member_id) = counts.max()?;
-        let oldest = open.iter().position(|one| most > own + 1 && one.listener.member_id == member_id)?;
+        let own = of(open, owner(newcomer));
+        let (most, whose) = open.iter().map(|one| (of(open, owner(one.holder)), owner(one.holder))).max()?;
+        let oldest = open.iter().position(|one| most > own + 1 && owner(one.holder) == whose)?;
         open.remove(oldest);
     }
     Some(())
+}
+
+/// The member or the partner of a holder.
+fn owner(holder: Holder) -> (bool, i64) {
+    match holder {
+        Holder::Session { member_id, .. } => (true, member_id.into()),
+        Holder::Partner(id) => (false, id.into()),
+    }
 }
 
 async fn run(
@@ -203,8 +226,15 @@ mod tests {
     use super::*;
     use http_body_util::BodyExt;
 
-    fn listener(member_id: MemberId, session: u8) -> Listener {
-        Listener { member_id, session: [session; 32] }
+    fn holder(member_id: i64, session: usize) -> Holder {
+        let mut hash = [0; 32];
+        hash[..8].copy_from_slice(&session.to_le_bytes());
+        Holder::Session { member_id: member_id.into(), session: hash, staff: true }
+    }
+
+    fn page(streams: &Arc<Streams>, first: &'static [u8], holder: Holder) -> Option<ResponseBody> {
+        let listener = Listener { holder, hears: Hears::PageChanges };
+        streams.begin(&Hub::unheard(), Bytes::from_static(first), listener)
     }
 
     async fn next(answer: &mut ResponseBody) -> Option<Bytes> {
@@ -214,7 +244,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_stream_sends_events_at_once_but_not_often_and_ends_after_its_time_or_with_the_server() {
         let streams = Streams::new();
-        let mut answer = streams.begin(Bytes::from_static(b"retry: 1000\n\n"), listener(MemberId(1), 1)).unwrap();
+        let mut answer = page(&streams, b"retry: 1000\n\n", holder(1, 1)).unwrap();
         assert_eq!(next(&mut answer).await.unwrap(), "retry: 1000\n\n");
         let start = Instant::now();
         streams.send(1);
@@ -226,7 +256,7 @@ mod tests {
         assert_eq!(next(&mut answer).await.unwrap(), KEEP_ALIVE);
         while next(&mut answer).await.is_some() {}
         assert_eq!(start.elapsed(), STREAM_TIME_MAX);
-        let mut another = streams.begin(Bytes::from_static(KEEP_ALIVE), listener(MemberId(1), 1)).unwrap();
+        let mut another = page(&streams, KEEP_ALIVE, holder(1, 1)).unwrap();
         next(&mut another).await.unwrap();
         streams.end();
         assert!(next(&mut another).await.is_none() && !streams.send(1));
@@ -235,10 +265,9 @@ mod tests {
     #[tokio::test]
     async fn another_stream_of_a_session_ends_its_oldest() {
         let streams = Streams::new();
-        let begin =
-            |member_id, session| streams.begin(Bytes::from_static(KEEP_ALIVE), listener(member_id, session)).unwrap();
-        let mut other = begin(MemberId(2), 2);
-        let mut own: Vec<ResponseBody> = (0..=STREAMS_PER_SESSION_MAX).map(|_| begin(MemberId(1), 1)).collect();
+        let begin = |member_id, session| page(&streams, KEEP_ALIVE, holder(member_id, session)).unwrap();
+        let mut other = begin(2, 2);
+        let mut own: Vec<ResponseBody> = (0..=STREAMS_PER_SESSION_MAX).map(|_| begin(1, 1)).collect();
         assert!(next(&mut own[0]).await.is_none() || next(&mut own[0]).await.is_none());
         for kept in own[1..].iter_mut().chain([&mut other]) {
             assert!(next(kept).await.is_some());
@@ -251,13 +280,28 @@ mod tests {
     #[tokio::test]
     async fn where_all_places_are_taken_the_member_with_the_most_gives_one_to_a_member_with_fewer() {
         let streams = Streams::new();
-        let begin = |member_id, session: usize| streams.begin(Bytes::new(), listener(member_id, session as u8));
-        let all: Vec<ResponseBody> = (0..STREAMS_MAX).map(|session| begin(MemberId(1), session).unwrap()).collect();
-        assert!(begin(MemberId(1), STREAMS_MAX).is_none(), "nobody has more");
-        let others: Vec<ResponseBody> =
-            (0..STREAMS_MAX / 2).map(|session| begin(MemberId(2), 100 + session).unwrap()).collect();
-        assert!(begin(MemberId(2), 99).is_none(), "both have as many");
-        assert!(begin(MemberId(3), 98).is_some());
+        let begin = |member_id, session: usize| page(&streams, b"", holder(member_id, session));
+        let all: Vec<ResponseBody> = (0..STREAMS_MAX).map(|session| begin(1, session).unwrap()).collect();
+        assert!(begin(1, STREAMS_MAX).is_none(), "nobody has more");
+        let others: Vec<ResponseBody> = (0..STREAMS_MAX / 2).map(|session| begin(2, 1000 + session).unwrap()).collect();
+        assert!(begin(2, 999).is_none(), "both have as many");
+        assert!(begin(3, 998).is_some());
         drop((all, others));
+    }
+
+    #[tokio::test]
+    async fn a_client_beyond_its_share_is_refused_and_keeps_the_streams_that_it_has() {
+        let streams = Streams::new();
+        for (whose, share) in [(holder(1, 1), STREAMS_PER_SESSION_MAX), (Holder::Partner(1.into()), STREAMS_PER_PARTNER_MAX)] {
+            let mut places: Vec<_> = (0..share).map(|_| streams.enter(whose, false).unwrap()).collect();
+            assert!(streams.enter(whose, false).is_none());
+            assert!(
+                places[0].1.try_recv().is_err_and(|e| e == oneshot::error::TryRecvError::Empty),
+                "ended for another"
+            );
+            places.pop();
+            assert!(streams.enter(whose, false).is_some());
+        }
+        assert!(streams.enter(holder(1, 2), false).is_some(), "another session of the member");
     }
 }

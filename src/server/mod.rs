@@ -5,6 +5,7 @@ mod body;
 mod body_room;
 mod connection;
 mod cors;
+mod events;
 mod head_bytes;
 mod hyper_refusal;
 mod limiter;
@@ -153,6 +154,9 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     let service = Arc::new(HttpService::new(site, Pool::start(site)?));
     let streams = service.streams.clone();
     site.store.change_feed().subscribe(move |count| streams.send(count));
+    let hub = service.hub.clone();
+    site.store.change_feed().wake_for_events(move || hub.wake());
+    runtime.spawn(service.hub.clone().run());
     runtime.spawn(keep_a_timer_near());
     runtime.spawn(end_streams_with_sessions(service.clone()));
     let (phase, phases) = watch::channel(Phase::Open);
@@ -209,6 +213,7 @@ impl Running {
             let deadline = tokio::time::Instant::now() + drain_time_max;
             phase.send_replace(Phase::Last);
             service.streams.end();
+            service.hub.stop();
             _ = tokio::time::timeout_at(deadline, quiet(&service)).await;
             phase.send_replace(Phase::Close);
             if tokio::time::timeout_at(deadline, phase.closed()).await.is_err() {

@@ -17,7 +17,7 @@ const DRAFT: &str =
      created_at, booked_at, refusal";
 
 /// The tables with many rows. Their indexes and triggers are dropped during a bulk load and made again after it.
-const TABLES: &str = "('members', 'entries', 'entry_events', 'bookings', 'history', 'notices', 'partner_users')";
+const TABLES: &str = "('members', 'entries', 'entry_events', 'bookings', 'events', 'notices', 'partner_users')";
 
 /// A bulk load under way.
 pub(crate) struct Bulk<'c> {

@@ -85,7 +85,8 @@ impl Store {
 
     fn over(conn: Connection, readers: Readers, condition: Condition) -> Store {
         let readers = Arc::new(readers);
-        let watched = Watched { pages: tables::seen(Seen::OnPages), reports: tables::seen(Seen::InReports) };
+        let watched =
+            Watched { pages: tables::seen(Seen::OnPages), reports: tables::seen(Seen::InReports), events: "events" };
         let writer = Arc::new(Writer::new(conn, readers.clone(), condition, watched));
         Store::of(writer, OutboxSignal::default(), readers)
     }

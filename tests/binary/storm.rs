@@ -112,7 +112,7 @@ impl World {
     /// The header lines that authenticate a request of a row.
     fn key(&self, route: &Route, body: &str) -> String {
         match route.caller() {
-            "member" | "bearer" => self.member.clone(),
+            "member" | "bearer" | "listening" => self.member.clone(),
             "staff" => self.staff.clone(),
             "desk" => self.clerk.clone(),
             "kiosk" => self.kiosk.clone(),

@@ -20,7 +20,7 @@ use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::domain::ids::MemberId;
 use tunneldesk::site::Site;
-use tunneldesk::store::tables::history::{self, Event, EventSubject};
+use tunneldesk::store::tables::events::{self, About, Event};
 use tunneldesk::store::tables::partners;
 
 /// Rows of a month on a busy site.
@@ -40,9 +40,9 @@ fn add_rows(desk: &Desk, numbers: std::ops::RangeInclusive<i64>) {
             let detail = format!(
                 r#"{{"n":{n},"registration_id":{n},"flight_date":1780000000,"minutes_booked":15,"tunnel_id":1}}"#
             );
-            let about =
-                EventSubject { member_id: Some(MemberId(n % 900)), detail: Some(&detail), ..EventSubject::default() };
-            history::insert(tx, partner_id, Event::TokenIssued, &about)?;
+            let mut about = About { data: Some(&detail), ..About::partner(partner_id) };
+            about.concerned.member_id = Some(MemberId(n % 900));
+            events::insert(tx, Event::TokenIssued, &about)?;
         }
         Ok(())
     });

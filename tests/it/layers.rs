@@ -49,6 +49,7 @@ const RULES: &[Rule] = &[
             "http/reply.rs",
             "store/queries/mentions.rs",
             "store/queries/personal_data/mod.rs",
+            "store/tables/events.rs",
             "store/tables/history.rs",
             "store/tables/outbox.rs",
             "store/tables/tls.rs",
@@ -112,6 +113,8 @@ const RULES: &[Rule] = &[
         ],
         only_in: &["app/bookings/steps.rs", "store/"],
     },
+    // One place tells of what happened; a notice tells of itself.
+    Rule { words: &[" events::insert("], only_in: &["app/events.rs", "store/tables/notices.rs"] },
     // One place keeps the outcomes of requests and the numbers of forms, so that nobody stores a reply.
     Rule { words: &["replays::insert(", "replays::find("], only_in: &["app/once.rs"] },
     // The time of day has one source. The monotonic clock is for limits and metrics.

@@ -18,6 +18,7 @@ mod deadline;
 mod description;
 mod desk;
 mod erasure;
+mod events;
 mod everywhere;
 mod exposure;
 mod from_home;

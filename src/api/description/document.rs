@@ -222,6 +222,9 @@ fn security(row: &Row) -> Value {
         CallerKind::Partner => json!([{ "partnerSignature": [] }]),
         CallerKind::Staff => json!([{ "staffSession": [] }]),
         CallerKind::Member => json!([{ "session": [] }, { "sessionInToken": [] }]),
+        CallerKind::Listening => {
+            json!([{ "session": [] }, { "sessionInToken": [] }, { "ticket": [] }, { "requestSignature": [] }])
+        }
         CallerKind::Bearer => json!([{ "session": [] }, { "sessionInToken": [] }, { "bookingToken": [] }]),
         CallerKind::Standby => json!([{ "standbyToken": [] }]),
         _ => json!([]),

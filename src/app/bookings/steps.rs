@@ -2,7 +2,7 @@
 //! time, the notice to the member, the audit row, and the history row with the values as they stand after it.
 
 use super::{audit, notice_detail};
-use crate::app::{Change, Outcome, flights};
+use crate::app::{Change, Outcome, events, flights};
 use crate::domain::booking::Booking;
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
 use crate::domain::role::Rank;
@@ -10,8 +10,8 @@ use crate::http::failure::Failure;
 use crate::store::Write;
 use crate::store::queries::standing;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
-use crate::store::tables::history::{self, Event, EventSubject};
-use crate::store::tables::{endings, entries, notices, replays};
+use crate::store::tables::events::Event;
+use crate::store::tables::{endings, notices, replays};
 
 /// A step of a booking that is known.
 #[derive(Debug, Clone, Copy)]
@@ -99,7 +99,7 @@ pub(super) fn take(cx: &Change, known: &BookingRow, step: Step) -> Result<Outcom
             to
         }
         Step::End(ending) => {
-            let time = entries::take_booked_time(cx.tx, booking_id)?;
+            let time = flights::take_booked(cx, known)?;
             endings::set_ended(cx.tx, booking_id, ending, cx.member_id(), time.as_ref())?;
             &known.booking
         }
@@ -202,15 +202,7 @@ fn note_sent(tx: &Write, booking_id: BookingId, sent: &Booking, stands: &Booking
 /// Adds the event with the booking as it stands now.
 fn write_history(cx: &Change, booking_id: BookingId, event: Event) -> Result<(), Failure> {
     let row = bookings::find_by_id(cx.tx, booking_id)?.ok_or_else(Failure::broken)?;
-    let detail = history::booking_detail(&row);
-    let about = EventSubject {
-        member_id: Some(row.member_id),
-        booking_id: Some(booking_id),
-        detail: Some(&detail),
-        ..EventSubject::default()
-    };
-    history::insert(cx.tx, row.partner_id, event, &about)?;
-    Ok(())
+    events::tell_of_booking(cx.tx, event, &row)
 }
 
 /// Enters the minutes in the logbook of a current flyer. An entry for a flyer whose currency has lapsed would silently

@@ -4,12 +4,13 @@ use super::requests;
 use super::rules::{self, Request};
 use super::sign_offs::{self, SeenEntry};
 use super::{actor_id, find_entry, no_change, record_for_other, relation};
-use crate::app::Change;
+use crate::app::{Change, events};
 use crate::domain::entry::{self, Action, Status};
 use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::signoff::Denial;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
+use crate::store::tables::events::Event;
 use crate::store::tables::skills::{self, SkillEntry};
 
 /// The fields of an edit; `None` leaves a value as it is.
@@ -137,7 +138,9 @@ fn ask_again(cx: &Change, entry: &SkillEntry, patch: &Patch) -> Result<Status, F
     let other_signer = Some(instructor_id) != entry.instructor_id;
     if other_signer && entry.status == Status::Pending {
         sign_offs::notify_former_signer(cx, entry)?;
+        events::tell_of_entry(cx.tx, Event::EntryWithdrawn, entry)?;
     }
+    events::tell_of_entry_now(cx.tx, Event::EntryRequested, entry.entry_id)?;
     if other_signer || to != entry.status {
         let asked = skills::find(cx.tx, entry.entry_id)?.ok_or_else(Failure::broken)?;
         sign_offs::notify_requested_signer(cx, &asked)?;

@@ -10,7 +10,7 @@ pub(crate) mod rules;
 pub(crate) mod sign_offs;
 pub(crate) mod time;
 
-use super::Change;
+use super::{Change, events};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::entry::{Relation, Status};
 use crate::domain::ids::{EntryId, MemberId};
@@ -19,6 +19,7 @@ use crate::http::failure::Failure;
 use crate::store::Read;
 use crate::store::queries::standing;
 use crate::store::tables::entries;
+use crate::store::tables::events::Event;
 use crate::store::tables::skills::{self, SkillEntry};
 
 /// Greatest length of a comment in an entry, in characters.
@@ -78,7 +79,10 @@ pub(crate) fn delete(cx: &Change, entry_id: EntryId) -> Result<(), Failure> {
     }
     match signable {
         Some(entry) => delete_unsigned(cx, &entry)?,
-        None => _ = entries::delete(cx.tx, entry_id)?,
+        None => {
+            events::tell_of_time_now(cx.tx, Event::TimeDeleted, entry_id)?;
+            entries::delete(cx.tx, entry_id)?;
+        }
     }
     record_for_other(cx, "entry.deleted", holder, entry_id)
 }
@@ -95,7 +99,10 @@ fn delete_unsigned(cx: &Change, entry: &SkillEntry) -> Result<(), Failure> {
         sign_offs::notify_withdrawn(cx, entry)?;
     }
     let actor = actor_id(cx)?;
-    whole.iter().try_for_each(|one| Ok(skills::delete(cx.tx, one, actor)?))
+    whole.iter().try_for_each(|one| {
+        events::tell_of_entry(cx.tx, Event::EntryWithdrawn, one)?;
+        Ok(skills::delete(cx.tx, one, actor)?)
+    })
 }
 
 /// The member who acts. An event of an entry names a member, so an actor without an account cannot change a logbook.

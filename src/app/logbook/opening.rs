@@ -2,13 +2,14 @@
 
 use super::rules::{self, Item, check_place};
 use super::{actor_id, record, sign_offs};
-use crate::app::{Change, flights};
+use crate::app::{Change, events, flights};
 use crate::domain::entry::Kind;
 use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::minutes::MINUTES;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::i18n::language::Text;
+use crate::store::tables::events::Event;
 use crate::store::tables::members;
 use crate::store::tables::skills::{self, NewEntry};
 
@@ -46,6 +47,9 @@ pub(crate) fn enter(cx: &Change, holder_id: MemberId, balance: &Balance) -> Resu
     let entry_id = insert(cx, holder_id, balance, &items)?;
     let entry = skills::find(cx.tx, entry_id)?.ok_or_else(Failure::broken)?;
     sign_offs::notify_requested_signer(cx, &entry)?;
+    for one in sign_offs::signed_together(cx.tx, &entry)? {
+        events::tell_of_entry(cx.tx, Event::EntryRequested, &one)?;
+    }
     record(cx, "opening.entered", holder_id, entry_id)?;
     Ok(entry_id)
 }

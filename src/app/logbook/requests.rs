@@ -2,10 +2,11 @@
 
 use super::rules::{self, Item, Request};
 use super::{actor_id, record, sign_offs};
-use crate::app::Change;
+use crate::app::{Change, events};
 use crate::domain::ids::{EntryId, MemberId};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
+use crate::store::tables::events::Event;
 use crate::store::tables::skills::{self, NewEntry};
 use crate::store::tables::{joins, members, signers};
 
@@ -18,6 +19,7 @@ pub(crate) fn ask(cx: &Change, request: &Request, instructor_id: Option<MemberId
     let entry_id = skills::insert(cx.tx, &new(member_id, member_id, instructor_id, request, &item))?;
     let entry = skills::find(cx.tx, entry_id)?.ok_or_else(Failure::broken)?;
     sign_offs::notify_requested_signer(cx, &entry)?;
+    events::tell_of_entry(cx.tx, Event::EntryRequested, &entry)?;
     Ok(entry_id)
 }
 
@@ -51,6 +53,7 @@ pub(crate) fn record_seen(
     let entry_id = skills::insert_signed(cx.tx, &new, &authority, comments_instructor)?;
     let entry = skills::find(cx.tx, entry_id)?.ok_or_else(Failure::broken)?;
     sign_offs::apply(cx, &entry, "notice.signed")?;
+    events::tell_of_entry(cx.tx, Event::EntrySigned, &entry)?;
     record(cx, "entry.signed", holder_id, entry_id)?;
     Ok(entry_id)
 }

@@ -2,7 +2,7 @@
 //! levels, its audit row and its notices.
 
 use super::{actor_id, record, record_for_other, relation, rules};
-use crate::app::Change;
+use crate::app::{Change, events};
 use crate::domain::catalogue::Level;
 use crate::domain::entry::{self, Action, Kind, Status};
 use crate::domain::ids::MemberId;
@@ -12,6 +12,7 @@ use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::holdings;
+use crate::store::tables::events::Event;
 use crate::store::tables::skills::{self, SkillEntry};
 use crate::store::tables::{members, notices, signers};
 use serde_json::json;
@@ -112,6 +113,7 @@ pub(crate) fn sign(
             rules::check_prerequisite(cx.site, cx.tx, holder_id, &one.skill, cx.now())?;
         }
         skills::sign(cx.tx, one, &authority, comment)?;
+        events::tell_of_entry_now(cx.tx, Event::EntrySigned, one.entry_id)?;
     }
     let subject = if entry.opening.is_some() { "notice.opening_signed" } else { "notice.signed" };
     apply(cx, entry, subject)?;
@@ -130,6 +132,7 @@ pub(crate) fn deny(cx: &Change, entry: &SkillEntry, seen: &SeenEntry, reason: &s
     for one in &signed_together(cx.tx, entry)? {
         to = entry::transition(Some(one.status), Action::Deny).ok_or_else(Failure::entry_state)?;
         skills::deny(cx.tx, one, by, reason)?;
+        events::tell_of_entry_now(cx.tx, Event::EntryDenied, one.entry_id)?;
     }
     // The author corrects an opening balance; the member asked for every other entry.
     match entry.opening {
@@ -162,6 +165,8 @@ fn pause(
     }
     let to = entry::transition(Some(entry.status), action).ok_or_else(Failure::entry_state)?;
     skills::set_status(cx.tx, entry, actor_id(cx)?, to)?;
+    let event = if to == Status::Suspended { Event::EntrySuspended } else { Event::EntryReinstated };
+    events::tell_of_entry_now(cx.tx, event, entry.entry_id)?;
     apply(cx, entry, subject)?;
     record(cx, audit_action, entry.member_id, entry.entry_id)?;
     Ok(to)
@@ -178,6 +183,7 @@ pub(crate) fn cancel(cx: &Change, entry: &SkillEntry) -> Result<Status, Failure>
     }
     let to = entry::transition(Some(entry.status), Action::Cancel).ok_or_else(Failure::entry_state)?;
     skills::set_status(cx.tx, entry, actor_id(cx)?, to)?;
+    events::tell_of_entry_now(cx.tx, Event::EntryWithdrawn, entry.entry_id)?;
     notify_withdrawn(cx, entry)?;
     record_for_other(cx, "entry.cancelled", entry.member_id, entry.entry_id)?;
     Ok(to)

@@ -3,7 +3,7 @@
 use super::rules::{self, check_place};
 use super::{actor_id, no_change, reads_every_logbook, record_for_other};
 use crate::app::seen::{self, Seen};
-use crate::app::{Change, flights};
+use crate::app::{Change, events, flights};
 use crate::auth::Bearer;
 use crate::domain::ids::{BookingId, EntryId, MemberId};
 use crate::domain::role::Rank;
@@ -13,6 +13,7 @@ use crate::http::fields::Fields;
 use crate::i18n::language::Text;
 use crate::keys::Purpose;
 use crate::store::tables::entries::{self, NewTime, TimeEntry};
+use crate::store::tables::events::Event;
 use crate::store::tables::members::Holder;
 use crate::store::tables::tunnels;
 
@@ -121,6 +122,7 @@ pub(crate) fn edit(cx: &Change, editor: Editor, entry_id: EntryId, patch: &Patch
         _ => failure,
     })?;
     entries::update_time(cx.tx, entry_id, &time)?;
+    events::tell_of_time(cx.tx, Event::TimeChanged, (known.member_id, entry_id, known.booking_id), &time)?;
     record_for_other(cx, "entry.edited", known.member_id, entry_id)
 }
 

@@ -2,11 +2,12 @@
 //! the fee adds one year, and a payment that is no longer valid takes its year back. A payment that does not cover the
 //! fee waits for the desk.
 
-use crate::app::Change;
+use crate::app::{Change, events};
 use crate::domain::ids::MemberId;
 use crate::domain::payment::{Decision, Fee, Issue, Price, Status, a_year_after, without_year};
 use crate::http::failure::Failure;
 use crate::store::Write;
+use crate::store::tables::events::Event;
 use crate::store::tables::payments::{self, Account, Grant};
 use crate::store::tables::{members, notices, tunnels};
 
@@ -82,6 +83,7 @@ fn grant_year(cx: &Change, account: &Account, member_id: MemberId) -> Result<Opt
     let is_free = account.report.price.value.as_ref().is_some_and(|price| price.cents == 0);
     let subject = if is_free { "notice.membership_free" } else { "notice.payment_counts" };
     notify(tx, account, member_id, subject, Some(until))?;
+    events::tell_member(tx, Event::PaymentSucceeded, member_id, &data(account, Some(until)))?;
     Ok(Some(Grant { member_id, until, paid_before }))
 }
 
@@ -94,7 +96,16 @@ fn withdraw_year(cx: &Change, account: &Account, grant: &Grant) -> Result<(), Fa
     members::set_paid_until(tx, grant.member_id, left)?;
     let is_free = account.report.price.value.as_ref().is_some_and(|price| price.cents == 0);
     let subject = if is_free { "notice.membership_free_ended" } else { "notice.payment_taken_back" };
-    notify(tx, account, grant.member_id, subject, left)
+    notify(tx, account, grant.member_id, subject, left)?;
+    events::tell_member(tx, Event::PaymentRefunded, grant.member_id, &data(account, left))
+}
+
+/// A payment as an event has it. `until`: the new end of the membership.
+fn data(account: &Account, until: Option<i64>) -> serde_json::Value {
+    let price = account.report.price.value.as_ref();
+    serde_json::json!({
+        "amount_cents": price.map(|price| price.cents), "currency": price.map(|price| &price.currency), "paid_until": until,
+    })
 }
 
 /// Inserts a notice to the member about a payment. `until`: the new end of the membership.

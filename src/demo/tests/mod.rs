@@ -69,7 +69,7 @@ fn dump(site: &Site) -> Vec<String> {
         "partners",
         "partner_users",
         "bookings",
-        "history",
+        "events",
         "entries",
         "entry_events",
         "signers",

@@ -3,10 +3,12 @@
 use super::batch::Row;
 use super::upstream::{Position, Trouble};
 use crate::app::bookings::desk_client;
+use crate::app::events;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::tables::history::{self, Event, EventSubject, Filter, HistoryRow};
+use crate::store::tables::events::{About, Event};
+use crate::store::tables::history::{self, Filter, HistoryRow};
 use crate::store::tables::sync::{self, Refused, State};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -126,8 +128,8 @@ impl Source for SiteSource {
             let is_restored = kept < position.seq;
             if is_restored {
                 let detail = json!({ "last_kept": kept, "last_lost": position.seq }).to_string();
-                let about = EventSubject { detail: Some(&detail), ..EventSubject::default() };
-                history::insert(tx, desk_client(tx)?, Event::SiteRestored, &about)?;
+                let about = About { data: Some(&detail), ..About::partner(desk_client(tx)?) };
+                events::tell(tx, Event::SiteRestored, &about)?;
             }
             (state.cursor, state.held, state.offered, state.pending) = (position.seq, position.seq, position.seq, 0);
             sync::replace(tx, &state)?;

@@ -23,7 +23,7 @@ use crate::store::copy_check::{self, CheckSpeed, Sound};
 use crate::store::engine::alarm;
 use crate::store::engine::data_dir::{self, DataDir, LockError};
 use crate::store::queries::erasure::{Tombstone, list_of_file, site_of};
-use crate::store::tables::{audit, history, tunnels};
+use crate::store::tables::{audit, events, history, tunnels};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -275,6 +275,7 @@ pub(crate) fn erased_since(
 pub(crate) fn skip_history_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
     let seconds = (tx.now() - made_at).max(0);
     let left = (seconds * ROWS_PER_SECOND).max(ROWS_AT_LEAST);
+    events::begin_anew_after(tx, events::range(tx)?.last + left)?;
     Ok(history::raise_numbers(tx, history::last_seq(tx)? + left).map(drop)?)
 }
 

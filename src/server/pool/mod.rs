@@ -73,6 +73,22 @@ pub(super) struct Pool {
     long_answers: Arc<Semaphore>,
 }
 
+/// Asks questions of the server's own, on the reading threads.
+pub(super) struct Asker(Queue<Job>);
+
+impl Asker {
+    /// Asks on a reading thread; `None` where none is free for that, or the disk does not answer.
+    pub(super) async fn ask<T: Send + 'static>(&self, question: impl FnOnce(&Site) -> T + Send + 'static) -> Option<T> {
+        let (done, answer) = oneshot::channel();
+        let question = move |site: &Site| {
+            _ = done.send(question(site));
+            site.store.release();
+        };
+        self.0.push(Job::Question(Box::new(question))).ok()?;
+        tokio::time::timeout(READ_ANSWER_TIME_MAX, answer).await.ok()?.ok()
+    }
+}
+
 #[expect(clippy::large_enum_variant, reason = "nearly all are calls, and none should cost an allocation")]
 pub(super) enum Job {
     Call(QueuedCall),
@@ -263,15 +279,9 @@ impl Pool {
         }
     }
 
-    /// Asks on a reading thread; `None` where none is free for that, or the disk does not answer.
-    pub(super) async fn ask<T: Send + 'static>(&self, question: impl FnOnce(&Site) -> T + Send + 'static) -> Option<T> {
-        let (done, answer) = oneshot::channel();
-        let question = move |site: &Site| {
-            _ = done.send(question(site));
-            site.store.release();
-        };
-        self.reading.push(Job::Question(Box::new(question))).ok()?;
-        tokio::time::timeout(READ_ANSWER_TIME_MAX, answer).await.ok()?.ok()
+    /// Whoever asks questions of the server's own.
+    pub(super) fn asker(&self) -> Asker {
+        Asker(self.reading.clone())
     }
 
     /// How much of each queue for requests is used now.

@@ -10,6 +10,7 @@ pub(super) mod sessions;
 use super::body;
 use super::body_room::{BodyRoom, SMALL_BYTES};
 use super::cors::{self, Origins};
+use super::events::{self, Hub};
 use super::limiter::{ConnectionState, Limiter, Progress};
 use super::live::{self, Streams};
 use super::matcher::{self, Match};
@@ -21,7 +22,7 @@ use crate::http::accept;
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::http::gzip;
-use crate::http::reply::{self, Reply};
+use crate::http::reply::{self, Hears, Listener, Reply};
 use crate::http::request_id;
 use crate::http::row::Row;
 use crate::routes::TABLE;
@@ -83,6 +84,8 @@ pub(super) struct HttpService {
     body_room: Arc<BodyRoom>,
     /// The open event streams.
     pub(super) streams: Arc<Streams>,
+    /// Passes events on to them.
+    pub(super) hub: Arc<Hub>,
     site: std::sync::Mutex<Site>,
     /// The site's name, for the error page of a request that reaches no operation.
     site_name: Arc<CachedName>,
@@ -117,6 +120,7 @@ impl HttpService {
         let limiter =
             |all, per_network| Arc::new(Limiter::new(all, per_network, HANDSHAKES_PER_NETWORK_MAX, &site.stats));
         HttpService {
+            hub: Hub::new(Some(pool.asker()), &site.site_id),
             pool,
             limiter: limiter(connections_max, connections_per_address_max),
             metrics_limiter: limiter(METRICS_CONNECTIONS_MAX, METRICS_CONNECTIONS_MAX),
@@ -208,6 +212,7 @@ impl HttpService {
                 let constant_time = call.row.constant_time;
                 let mut finished = self.pool.run(&fallback, access, call).await;
                 finished.rest = finished.rest.map(|rest| rest.with_progress(progress.clone()));
+                finished = self.await_events(finished, &line).await;
                 if finished.delayed {
                     tokio::time::sleep(DELAY).await;
                 }
@@ -322,17 +327,29 @@ impl HttpService {
         look(&self.site.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
+    /// Awaits the events that an answer is to have.
+    async fn await_events(&self, mut finished: FinishedCall, line: &LogLine<'_>) -> FinishedCall {
+        match finished.reply.listener.take() {
+            Some(Listener { holder, hears: Hears::Next { audience, choice, after, limit, within } })
+                if line.method == Method::GET =>
+            {
+                let Some((_place, ended)) = self.streams.enter(holder, false) else { return too_many(finished, line) };
+                finished.reply = tokio::select! {
+                    reply = self.hub.next(audience, &choice, after, limit, within) => reply,
+                    _ = ended => finished.reply,
+                };
+            }
+            other => finished.reply.listener = other,
+        }
+        finished
+    }
+
     fn respond(&self, line: LogLine<'_>, mut finished: FinishedCall, cors: cors::CorsDecision) -> Response {
         let mut live = None;
-        if let Some(listener) = finished.reply.listener.filter(|_| line.method == Method::GET) {
-            live = self.streams.begin(finished.reply.body.clone(), listener);
+        if let Some(listener) = finished.reply.listener.take().filter(|_| line.method == Method::GET) {
+            live = self.streams.begin(&self.hub, finished.reply.body.clone(), listener);
             if live.is_none() {
-                let failure = Failure::overloaded().because("as many streams are open as may be");
-                finished = FinishedCall {
-                    reply: reply::refusal(&failure, line.language, &line.request_id),
-                    code: Some(failure.code()),
-                    ..finished
-                };
+                finished = too_many(finished, &line);
             }
         }
         let took = line.started.elapsed();
@@ -364,6 +381,13 @@ impl HttpService {
         *response.headers_mut() = headers;
         response
     }
+}
+
+/// The refusal of one more stream.
+fn too_many(finished: FinishedCall, line: &LogLine<'_>) -> FinishedCall {
+    let failure = events::too_many();
+    let reply = reply::refusal(&failure, line.language, &line.request_id);
+    FinishedCall { reply, code: Some(failure.code()), ..finished }
 }
 
 /// Waits for the end of a tick, so that the time of the answer does not tell whether a message was sent or a row found.

@@ -1,7 +1,7 @@
 //! Event streams end with the sessions of those who opened them.
 
 use super::HttpService;
-use crate::auth::clerk;
+use crate::auth::listening;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ pub(in crate::server) async fn end_streams_with_sessions(service: Arc<HttpServic
     let mut beat = tokio::time::interval(SESSION_CHECK_INTERVAL);
     loop {
         beat.tick().await;
-        let sessions = service.streams.sessions();
-        if sessions.is_empty() {
+        let holders = service.streams.holders();
+        if holders.is_empty() {
             continue;
         }
-        match service.pool.ask(move |site| clerk::ended(site, sessions)).await {
+        match service.pool.asker().ask(move |site| listening::ended(site, holders)).await {
             Some(Ok(ended)) => service.streams.end_those_of(&ended),
             Some(Err(failure)) => {
-                tracing::warn!(cause = failure.cause(), "the sessions of open pages were not checked")
+                tracing::warn!(cause = failure.cause(), "the sessions of open streams were not checked")
             }
             None => {}
         }

@@ -11,6 +11,8 @@ pub(crate) struct Watched {
     pub pages: Vec<&'static str>,
     /// A change of any row of these is counted apart, for the reports alone.
     pub reports: Vec<&'static str>,
+    /// A new row of this one wakes those who wait for events.
+    pub events: &'static str,
 }
 
 /// A subscriber, called with the new count; `false` ends the subscription.
@@ -25,6 +27,10 @@ pub(crate) struct ChangeFeed {
     requested: AtomicBool,
     requests: AtomicU64,
     listeners: Mutex<Vec<Listener>>,
+    /// Whether something happened since the last commit: a row of the events was added.
+    happened: AtomicBool,
+    /// Those who wait for events; `false` ends the subscription.
+    waiting: Mutex<Vec<Box<dyn Fn() -> bool + Send>>>,
 }
 
 impl ChangeFeed {
@@ -33,6 +39,9 @@ impl ChangeFeed {
         let changes = Arc::new(ChangeFeed::default());
         let noted = changes.clone();
         let hooked = conn.update_hook(Some(move |_, _: &str, table: &str, _| {
+            if table == watched.events {
+                noted.happened.store(true, Ordering::Relaxed);
+            }
             if watched.pages.contains(&table) {
                 noted.changed.store(true, Ordering::Relaxed);
             } else if watched.reports.contains(&table) {
@@ -59,12 +68,20 @@ impl ChangeFeed {
         if self.requested.swap(false, Ordering::Relaxed) {
             self.requests.fetch_add(1, Ordering::SeqCst);
         }
+        if self.happened.swap(false, Ordering::Relaxed) {
+            self.waiting.lock().unwrap_or_else(PoisonError::into_inner).retain(|wake| wake());
+        }
         if !self.changed.swap(false, Ordering::Relaxed) {
             return;
         }
         let count = self.count.fetch_add(1, Ordering::SeqCst) + 1;
         let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.retain(|listener| listener(count));
+    }
+
+    /// Registers `wake`, which is called after each commit with an event, on the thread that committed: it must not block.
+    pub(crate) fn wake_for_events(&self, wake: impl Fn() -> bool + Send + 'static) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(wake));
     }
 
     /// Registers `listener`, which is called after each counted commit on the thread that committed: it must not

@@ -55,7 +55,8 @@ mod tests {
         INSERT INTO tunnels (tunnel_id, name, country, created_at) VALUES (1, 'Here', 'CH', 0);
         INSERT INTO site (only, site_id, tunnel_id, key_check, clock_high_water, created_at) VALUES (1, 'ab', 1, x'', 0, 0);
         INSERT INTO partners (partner_id, client_id, name, created_at) VALUES (1, 'a', 'A', 0);";
-    const EVENT: &str = "INSERT INTO history (partner_id, event, at) SELECT 1, 'token.issued', 0;";
+    const EVENT: &str = "INSERT INTO events (partner_id, type, at, history_seq)
+                         SELECT 1, 'token.issued', 0, coalesce(max(history_seq), 0) + 1 FROM events;";
 
     fn record(action: &str, detail: &str, hash: u8) -> String {
         let hash = format!("{hash:02x}").repeat(32);

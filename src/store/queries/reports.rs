@@ -58,8 +58,8 @@ pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result
 /// The partners' requests between two moments: partner, event, how often.
 pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(PartnerId, String, i64)>> {
     let sql = sql!(
-        "SELECT partner_id, event, count(*) FROM history INDEXED BY history_by_moment
-               WHERE at >= ?1 AND at < ?2 GROUP BY partner_id, event"
+        "SELECT partner_id, type, count(*) FROM events INDEXED BY history_by_moment
+               WHERE history_seq IS NOT NULL AND at >= ?1 AND at < ?2 GROUP BY partner_id, type"
     );
     tx.list(sql, (from, to))
 }

@@ -1,71 +1,13 @@
-//! The history of the partners' requests, and of what became of their bookings here: append-only and numbered without gaps. The sync sends its rows upstream.
+//! The history of the partners' requests, and of what became of their bookings here: those events that are about a partner,
+//! append-only and numbered without gaps. The sync sends its rows upstream.
 
 use super::bookings::BookingRow;
 use super::partners;
 use crate::domain::booking::Booking;
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
-use crate::store::joining::{AS_IT_WAS, stays};
-use crate::store::personal::{OUR_WORD, Rows, Seen, Table, not_personal};
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
 use serde::Serialize;
-
-/// What an erasure does to these tables.
-pub(crate) const PERSONAL: &[Table] = &[Table::new(
-    "history",
-    "",
-    &[not_personal("event", OUR_WORD), not_personal("detail", "a booking's numbers, or a word of the product's own")],
-    &[Rows::kept("history", "member_id = :id", "append-only, and goes upstream; numbers and moments")],
-)
-.seen(Seen::InReports)
-.joins(&[stays("member_id", AS_IT_WAS)])];
-
-named! {
-    /// A partner's request that changed something, or was refused; what became of a booking at this site; or a restore.
-    pub enum Event {
-        /// A user record was created.
-        UserCreated = "user.created",
-        /// The address of a user record was changed.
-        UserEdited = "user.edited",
-        /// A user record was deleted for the partner.
-        UserDeleted = "user.deleted",
-        /// A booking token was issued.
-        TokenIssued = "token.issued",
-        /// No booking token was issued; the detail has the reason.
-        TokenRefused = "token.refused",
-        /// A booking was sent for the first time.
-        BookingRecorded = "booking.recorded",
-        /// A booking was sent again with other values.
-        BookingChanged = "booking.changed",
-        /// The desk gave a booking another time or length.
-        BookingMoved = "booking.moved",
-        /// A booking was cancelled, by whomever.
-        BookingCancelled = "booking.cancelled",
-        /// The member did not come.
-        BookingMissed = "booking.no_show",
-        /// A cancellation or a no-show was undone.
-        BookingRestored = "booking.restored",
-        /// The member came.
-        BookingCheckedIn = "booking.checked_in",
-        /// A check-in was undone.
-        CheckInUndone = "booking.check_in_undone",
-        /// The site was restored to an earlier moment, so that rows which the receiver has are gone here.
-        SiteRestored = "site.restored",
-    }
-}
-
-/// The subject and the detail of an event.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct EventSubject<'a> {
-    /// A user record of the partner.
-    pub user_id: Option<i64>,
-    /// The member whose PIN came with the request.
-    pub member_id: Option<MemberId>,
-    /// The booking that the request sent.
-    pub booking_id: Option<BookingId>,
-    /// The detail of the event, as a JSON object.
-    pub detail: Option<&'a str>,
-}
 
 row! {
     /// A row of the history, as reports show it.
@@ -75,7 +17,7 @@ row! {
         pub seq: i64,
         /// The partner's `client_id`.
         pub client_id: String = "p.client_id",
-        /// The event's name: see [`Event`].
+        /// The event's name: see [`super::events::Event`].
         pub event: String,
         /// When the request was made, in Unix seconds.
         pub at: i64,
@@ -101,14 +43,6 @@ pub struct Filter {
     pub to: Option<i64>,
     /// Only rows after this `seq`.
     pub after: Option<i64>,
-}
-
-/// Adds a row; returns its `seq`.
-pub fn insert(tx: &Write, partner_id: PartnerId, event: Event, about: &EventSubject) -> Result<i64> {
-    insert!(tx.insert, "INSERT INTO history" {
-        partner_id, event: event.name(), at: tx.now(), user_id: about.user_id, member_id: about.member_id,
-        booking_id: about.booking_id, detail: about.detail.unwrap_or("{}"),
-    })
 }
 
 /// A booking as it stands, as the `detail` of an event.
@@ -166,8 +100,7 @@ pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
 
 /// The highest number ever given; 0: none.
 pub(crate) fn last_seq(tx: &Read) -> Result<i64> {
-    let sql = sql!("SELECT seq FROM sqlite_sequence WHERE name = 'history'");
-    Ok(tx.find(sql, [])?.unwrap_or(0))
+    Ok(tx.find(sql!("SELECT history_seq FROM site"), [])?.unwrap_or(0))
 }
 
 /// How many rows come after this one, and the moment of the oldest of them.
@@ -191,8 +124,9 @@ pub(crate) fn first_younger(tx: &Read, first: i64, last: i64, at: i64) -> Result
 pub(crate) fn renumber(tx: &Write, first: i64, to: i64) -> Result<usize> {
     let by = to - first;
     // Via negative numbers, because a new number may still be that of another row.
-    let moved = tx.run(sql!("UPDATE history SET seq = -(seq + ?2) WHERE seq >= ?1"), [first, by])?;
-    tx.run(sql!("UPDATE history SET seq = -seq WHERE seq < 0"), [])?;
+    let sql = sql!("UPDATE events SET history_seq = -(history_seq + ?2) WHERE history_seq >= ?1");
+    let moved = tx.run(sql, [first, by])?;
+    tx.run(sql!("UPDATE events SET history_seq = -history_seq WHERE history_seq < 0"), [])?;
     let highest = tx.get(sql!("SELECT coalesce(max(seq), 0) FROM history"), [])?;
     raise_numbers(tx, highest)?;
     Ok(moved)
@@ -205,9 +139,5 @@ pub(crate) fn last_up_to(tx: &Read, number: i64) -> Result<i64> {
 
 /// Ensures that new rows get numbers above this one.
 pub(crate) fn raise_numbers(tx: &Write, number: i64) -> Result<usize> {
-    let sql = sql!("UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = 'history'");
-    if tx.run(sql, [number])? == 0 {
-        insert!(tx.run, "INSERT INTO sqlite_sequence" { name: "history", seq: number })?;
-    }
-    Ok(1)
+    tx.run(sql!("UPDATE site SET history_seq = max(history_seq, ?1)"), [number])
 }

@@ -19,6 +19,7 @@ pub(crate) mod emergency_contacts;
 pub(crate) mod endings;
 pub mod entries;
 pub(crate) mod entry_events;
+pub mod events;
 pub(crate) mod failed_attempts;
 pub(crate) mod former_names;
 pub(crate) mod guardianships;
@@ -83,10 +84,10 @@ pub(crate) const PERSONAL: &[&[Table]] = &[
     emergency_contacts::PERSONAL,
     entries::PERSONAL,
     entry_events::PERSONAL,
+    events::PERSONAL,
     failed_attempts::PERSONAL,
     former_names::PERSONAL,
     guardianships::PERSONAL,
-    history::PERSONAL,
     invitations::PERSONAL,
     joins::PERSONAL,
     kiosks::PERSONAL,

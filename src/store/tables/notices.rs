@@ -1,5 +1,6 @@
 //! Notices to members.
 
+use super::events::{self, About, Event};
 use crate::domain::ids::MemberId;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
@@ -49,6 +50,9 @@ pub fn insert(tx: &Write, member_id: MemberId, subject: &str, detail: &str) -> R
                     ORDER BY notification_id DESC LIMIT 1 OFFSET :kept)"
     );
     tx.run(surplus, named_params! {":id": member_id, ":kept": NOTICES_PER_MEMBER_MAX})?;
+    let kind = subject.strip_prefix("notice.").unwrap_or(subject);
+    let data = format!(r#"{{"notification_id":{notification_id},"kind":"{kind}"}}"#);
+    events::insert(tx, Event::NoticeCreated, &About { data: Some(&data), ..About::member(member_id) })?;
     Ok(notification_id)
 }
 

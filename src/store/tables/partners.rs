@@ -221,3 +221,8 @@ pub(crate) fn use_signature(
     let sql = sql!("SELECT request_digest IS ?3 FROM partner_signatures WHERE partner_id = ?1 AND signature = ?2");
     tx.get(sql, (partner_id, &signature[..], &request_digest[..])).map(Some)
 }
+
+/// Whether a partner has access still.
+pub(crate) fn is_active(tx: &Read, partner_id: PartnerId) -> Result<bool> {
+    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM partners WHERE partner_id = ?1 AND revoked_at IS NULL)"), [partner_id])
+}

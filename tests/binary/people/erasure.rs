@@ -113,7 +113,7 @@ fn nothing_of_an_erased_member_is_left_in_any_byte_and_the_counts_stay() {
         "account",
         "entries",
         "bookings",
-        "history",
+        "events",
         "messages",
         "contact_messages_by_address",
         "partner_records",

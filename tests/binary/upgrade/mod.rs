@@ -20,7 +20,8 @@ use std::sync::LazyLock;
 const ROWS: &str = "
     INSERT INTO bookings (partner_id, member_id, flight_date, minutes_booked, tunnel_id, arrived_at, arrived_by, created_at, updated_at)
         VALUES (1, 1, 1790000000, 12, 1, 1789999000, 3, 1780000000, 1780000000);
-    INSERT INTO history (partner_id, event, at, member_id, booking_id) VALUES (1, 'booking.recorded', 1780000000, 1, 1);
+    INSERT INTO events (partner_id, type, at, member_id, booking_id, history_seq) VALUES (1, 'booking.recorded', 1780000000, 1, 1, 1);
+    UPDATE site SET history_seq = 1;
     INSERT INTO refused_check_ins (booking_id, tapped_at, reason) VALUES (1, 1789998000, 'too_early');
     INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, booking_id, cat_group, created_at, updated_at)
         VALUES (1, 'time', 'open', 1790000000, 12, 1, 1, 1, '', 1790000000, 1790000000),
@@ -255,7 +256,7 @@ fn members_erased_before_a_rollback_are_erased_again_by_the_next_upgrade() {
     assert!(actor.len() == 1 && actor[0].starts_with("cli:"), "{log}");
     let said = desk.run(&["audit", "verify"]).done();
     assert!(said.contains("is intact"), "{said}");
-    let highest = "SELECT seq FROM sqlite_sequence WHERE name = 'history'";
+    let highest = "SELECT history_seq FROM site";
     let highest: i64 = Connection::open(desk.database()).unwrap().query_row(highest, [], |row| row.get(0)).unwrap();
     assert!(highest >= 10_000, "numbers that others know are given again: {highest}");
 }

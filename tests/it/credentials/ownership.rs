@@ -48,13 +48,13 @@ fn at_the_gate(route: &Route, role: Role) -> Result<(), u16> {
         ("callback", _) => Err(401),
         (_, Nobody) => Err(401),
         ("standby", _) => Err(401),
-        ("partner", Partner) => Ok(()),
+        ("partner" | "listening", Partner) => Ok(()),
         ("partner", _) | (_, Partner) => Err(401),
         ("staff", Desk | Admin | Sync) => Ok(()),
         ("staff", _) | (_, Sync) => Err(403),
         ("bearer", _) => Ok(()),
-        ("member", Booking) => Err(403),
-        ("member", _) => Ok(()),
+        ("member" | "listening", Booking) => Err(403),
+        ("member" | "listening", _) => Ok(()),
         (other, _) => panic!("say here whom {other} lets in"),
     }
 }

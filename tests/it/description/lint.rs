@@ -202,7 +202,8 @@ fn every_list_that_a_get_answers_is_a_bare_array_of_which_the_headers_say_the_re
             "array",
             "{method} {path} wraps its list"
         );
-        if schema["type"] == "array" {
+        // Events have no end and no number in all: a client reads on after the last.
+        if schema["type"] == "array" && path != "/events" {
             lists += 1;
             let named = |header: &str| DESCRIPTION.resolve(&done["headers"][header]).is_object();
             assert!(named("X-Total-Count") && named("Link"), "{method} {path} does not say how long its list is");

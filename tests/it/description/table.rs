@@ -35,6 +35,7 @@ fn caller(operation: &Operation) -> &'static str {
     let optional = security.iter().any(|one| one.as_object().is_some_and(serde_json::Map::is_empty));
     match () {
         () if security.is_empty() || optional => "open",
+        () if has("ticket") => "listening",
         () if has("partnerSignature") || has("requestSignature") => "partner",
         () if has("standbyToken") => "standby",
         () if has("staffSession") => "staff",

@@ -66,7 +66,7 @@ fn a_walk_in_form_sent_twice_makes_one_booking() {
     assert_eq!(form(&number, "12", "23:30").header("location"), first.header("location"));
     let again = site.rows();
     let kept = |table: &str| (rows[table], again[table]);
-    for table in ["bookings", "history", "audit", "notices"] {
+    for table in ["bookings", "events", "audit", "notices"] {
         assert_eq!(kept(table).0, kept(table).1, "the same form sent twice leaves nothing more in {table}");
     }
     let page = clerk.get("/desk").page();

@@ -16,7 +16,7 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 const BUSY_TIME_MAX: Duration = Duration::from_secs(120);
 
 /// The paths of a partner's own bookings, whose requests are signed whole.
-const WHOLLY_SIGNED: &str = "/api/external/partner-metrics/bookings";
+const WHOLLY_SIGNED: [&str; 2] = ["/api/external/partner-metrics/bookings", "/api/events"];
 
 /// An HTTP client for one server: its connections are kept for as long as the server lives, and all callers of the
 /// server share them. The next server may get the port of one that has ended, so each has its own client.
@@ -167,7 +167,9 @@ impl Caller {
                 vec![("stripe-signature", payment_signature(secret, self.endpoint.clock().now(), body))]
             }
             Credential::MailProvider { key, url } => vec![("x-mandrill-signature", mail_signature(key, url, body))],
-            Credential::Partner { client_id, secret, .. } if path.starts_with(WHOLLY_SIGNED) => {
+            Credential::Partner { client_id, secret, .. }
+                if WHOLLY_SIGNED.iter().any(|begin| path.starts_with(begin)) =>
+            {
                 let (now, nonce) = (self.endpoint.clock().now(), hex(&random::<16>()));
                 let line = format!("{now}.{nonce}.{method} {path}.");
                 let token = sign(secret, &[line.as_bytes(), body].concat());

@@ -7,6 +7,6 @@ pub mod given;
 mod ownership;
 mod safety;
 mod signers;
-mod skills;
+pub mod skills;
 mod time;
 mod whole;

@@ -22,7 +22,7 @@ use tunneldesk::config::{Nats, Sync, Upstream};
 use tunneldesk::jobs::sync::{self, Status, Step, Uploader};
 use tunneldesk::site::Site as Inside;
 use tunneldesk::store::Write;
-use tunneldesk::store::tables::history::{self, Event, EventSubject};
+use tunneldesk::store::tables::events::{self, About, Event};
 use tunneldesk::store::tables::partners;
 
 /// Settings for the receiver of these tests.
@@ -84,12 +84,7 @@ fn add_row(tx: &Write, n: i64) -> Result<(), tunneldesk::http::failure::Failure>
         None => partners::insert(tx, "storm", "Storm", false, None)?,
     };
     let detail = format!("{{\"n\":{n}}}");
-    history::insert(
-        tx,
-        partner_id,
-        Event::TokenIssued,
-        &EventSubject { detail: Some(&detail), ..EventSubject::default() },
-    )?;
+    events::insert(tx, Event::TokenIssued, &About { data: Some(&detail), ..About::partner(partner_id) })?;
     Ok(())
 }
 

@@ -96,7 +96,7 @@ impl World {
             "member" if ENDS_OTHERS.contains(&route.path) => vec![somebody(), somebody()],
             "member" if ADMINS_ALONE.contains(&route.path) => vec![anew(&self.admin), anew(&self.site.admin())],
             "member" if route.path == DESK_ALONE => vec![anew(&self.desk), anew(&self.site.desk())],
-            "member" | "bearer" => vec![anew(&self.jane), anew(&self.mark)],
+            "member" | "bearer" | "listening" => vec![anew(&self.jane), anew(&self.mark)],
             "staff" => vec![self.sync.clone(), self.desk.clone()],
             "standby" => vec![self.site.standby()],
             "partner" => vec![self.partner.clone(), self.rival.clone()],
@@ -112,6 +112,8 @@ impl World {
     pub fn request(&self, route: &Route, caller: &Caller) -> Request {
         let request = Request::new(&route.method, &self.path(route, caller));
         let request = match route.path {
+            // Without it a stream begins, which does not end.
+            "/events" => request.header("accept", "application/json"),
             "/auth/login/bio-web-option" => request.header("origin", &self.site.origin()),
             "/social-data-deletion-status" => {
                 Request { path: format!("{}?id={}", request.path, self.deletion()), ..request }

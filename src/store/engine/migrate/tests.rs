@@ -38,7 +38,7 @@ fn site() -> Connection {
          INSERT INTO bookings (booking_id, partner_id, member_id, flight_date, minutes_booked, tunnel_id, arrived_at, arrived_by,
                                created_at, updated_at)
              VALUES (3, 1, 7, 7200, 10, 1, 7000, 8, 2, 2);
-         INSERT INTO history (partner_id, event, at, member_id, booking_id) VALUES (1, 'booking.recorded', 2, 7, 3);
+         INSERT INTO events (partner_id, type, at, member_id, booking_id, history_seq) VALUES (1, 'booking.recorded', 2, 7, 3, 1);
          INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, booking_id, cat_group,
                               created_at, updated_at)
              VALUES (7, 'time', 'open', 7200, 12, 1, 7, 3, '', 3, 3), (7, 'skill', 'denied', 7200, 0, 1, 7, NULL, 'Flyer', 3, 4);

@@ -27,8 +27,8 @@ const SEARCH_EMPTIED: &str = "INSERT INTO members_search (members_search) VALUES
 const SEARCH_REBUILT: &str = "INSERT INTO members_search (members_search) VALUES ('rebuild')";
 const EVENTS: &str = "
     WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 2500)
-    INSERT INTO history (partner_id, event, at) SELECT 1, 'token.issued', 0 FROM n;";
-const SOME_EVENTS: &str = "INSERT INTO history (partner_id, event, at) SELECT 1, 'token.issued', 0 FROM members";
+    INSERT INTO events (partner_id, type, at, history_seq) SELECT 1, 'token.issued', 0, (SELECT count(*) FROM events) + row_number() OVER () FROM n;";
+const SOME_EVENTS: &str = "INSERT INTO events (partner_id, type, at, history_seq) SELECT 1, 'token.issued', 0, (SELECT count(*) FROM events) + row_number() OVER () FROM members";
 const SET_BACK: &str = "
     INSERT INTO audit (seq, at, actor, action, subject, origin, detail, hash)
     SELECT audit_seq + 1, 0, 'shell:x', 'clock.set_back', 'site', '', '{}', zeroblob(32) FROM site;
@@ -119,10 +119,9 @@ impl Moving {
 }
 
 #[test]
-fn a_crash_during_a_checkpoint_is_recovered_although_the_file_alone_is_ahead_of_its_wal() {
-    // A page of the search index becomes one of the history: its numbers are far higher than any of the history.
-    let ahead = Moving::of(&[EVENTS, RENAMED], &[SEARCH_EMPTIED, SOME_EVENTS, SEARCH_REBUILT]).survives();
-    assert!(ahead > 0, "no state was misleading");
+fn a_crash_during_a_checkpoint_is_recovered_whatever_a_page_was_before() {
+    // A page of the search index becomes one of the events.
+    Moving::of(&[EVENTS, RENAMED], &[SEARCH_EMPTIED, SOME_EVENTS, SEARCH_REBUILT]).survives();
 }
 
 #[test]

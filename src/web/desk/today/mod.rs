@@ -18,7 +18,7 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::reply::{self, Listener, Reply};
+use crate::http::reply::{self, Hears, Holder, Listener, Reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::web::{Frame, form_status, query_text, show as shown, skipped};
@@ -26,7 +26,7 @@ use arrivals::DayQuery;
 use askama::Template;
 use booking_form::BookingForm;
 use flight_chart::Chart;
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::StatusCode;
 use search_results::SearchResults;
 use std::sync::Arc;
 use to_do::Task;
@@ -114,12 +114,8 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `GET /desk/live`: a stream with one event per change that the page may show. The stream ends with the session.
 pub(crate) fn listen(_: &Site, _: &Call, clerk: &Clerk) -> Answer {
-    const BEGIN: &str = "retry: 2000\n\n";
-    let mut begin = reply::bytes("text/event-stream", BEGIN);
-    begin.listener = Some(Listener { member_id: clerk.id(), session: *clerk.session() });
-    let begin = begin.unstored();
-    // nginx passes events on as they come where the answer asks for it; its buffer would keep them for minutes.
-    Ok(begin.with_header(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")))
+    let holder = Holder::Session { member_id: clerk.id(), session: *clerk.session(), staff: true };
+    Ok(reply::stream("retry: 2000\n\n", Listener { holder, hears: Hears::PageChanges }))
 }
 
 /// The page with a booking form that was refused.

@@ -17,13 +17,13 @@ pub const SKILLS: &str = "/account/logbook/skills/";
 const DAY: i64 = 86_400;
 
 /// A member with a safety brief, and an instructor who may sign every skill of the Flyer programme.
-fn learner_and_instructor(site: &Site) -> (Caller, Caller) {
+pub fn learner_and_instructor(site: &Site) -> (Caller, Caller) {
     let (jane, ines) = (site.member("jane"), site.signer("ines", &[("Instructor", "4")]));
     site.brief(&jane, "Flyer");
     (jane, ines)
 }
 
-fn wish(site: &Site, skill: &str, instructor: &Caller) -> Value {
+pub fn wish(site: &Site, skill: &str, instructor: &Caller) -> Value {
     json!({ "skill": skill, "entry_date": site.now(), "instructor": instructor.id.to_string(), "tunnel": "7" })
 }
 

@@ -174,7 +174,7 @@ pub(super) const EFFECTS: &[Effect<Stage>] = &[
             reply["status"] == true
         },
         // Changes by a partner are in the history; those by the desk are in the audit log.
-        except: &["audit", "history", "event_days"],
+        except: &["audit", "events", "event_days"],
         ..Effect::PLAIN
     },
     Effect {

@@ -18,7 +18,7 @@ const TABLES: [(&str, &[&str]); 11] = [
     ("entry_events", &[]),
     ("event_days", &[]),
     ("flown_hours", &[]),
-    ("history", &[]),
+    ("events", &["seq", "history_seq"]),
     ("holdings", &[]),
     ("media", &[]),
     ("notices", &[]),

@@ -1,0 +1,103 @@
+//! Who hears of events: a member or a clerk by a session, a client that cannot send headers by a ticket of a session, and a partner
+//! by its signature.
+
+use super::session::{self, Member, new_token, token_hash};
+use super::{limits, partner};
+use crate::domain::event::Audience;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply::Holder;
+use crate::site::Site;
+use crate::store::tables::partners;
+use crate::store::tables::sessions::{self, TokenHash};
+use http::HeaderName;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long a ticket waits for its only use.
+pub(crate) const TICKET_SECONDS: i64 = 60;
+/// Unused tickets of one session, and of all.
+const TICKETS_PER_SESSION: usize = 32;
+const TICKETS_MAX: usize = 10_000;
+
+/// A caller that may hear of events.
+#[derive(Debug)]
+pub struct Listening {
+    pub(crate) audience: Audience,
+    pub(crate) holder: Holder,
+}
+
+/// The tickets that wait for their use, in memory alone: a restart forgets them, and the client takes a new one.
+#[derive(Default)]
+pub(crate) struct Tickets(Mutex<HashMap<TokenHash, Ticket>>);
+
+struct Ticket {
+    session: TokenHash,
+    ends_at: i64,
+}
+
+impl Tickets {
+    /// Issues a ticket of a session. 429 while as many wait as may.
+    pub(crate) fn issue(&self, member: &Member, now: i64) -> Result<String, Failure> {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.retain(|_, ticket| now < ticket.ends_at);
+        let own = waiting.values().filter(|ticket| ticket.session == *member.session()).count();
+        if own >= TICKETS_PER_SESSION || waiting.len() >= TICKETS_MAX {
+            return Err(Failure::too_fast().retry_after(Duration::from_secs(TICKET_SECONDS as u64)));
+        }
+        let (text, hash) = new_token();
+        waiting.insert(hash, Ticket { session: *member.session(), ends_at: now + TICKET_SECONDS });
+        Ok(text)
+    }
+
+    /// The session of a ticket, which is used up.
+    fn take(&self, text: &str, now: i64) -> Option<TokenHash> {
+        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&token_hash(text))?;
+        (now < taken.ends_at).then_some(taken.session)
+    }
+}
+
+impl From<&Member> for Listening {
+    fn from(member: &Member) -> Listening {
+        let (member_id, staff) = (member.id(), member.role().is_staff());
+        let audience = if staff { Audience::Staff } else { Audience::Member(member_id) };
+        Listening { audience, holder: Holder::Session { member_id, session: *member.session(), staff } }
+    }
+}
+
+/// Admits whoever may hear of events. A partner signs the whole request, and is known by what it signs beside the body.
+pub(super) fn admit(site: &Site, call: &Call) -> Result<Listening, Failure> {
+    if let Some(ticket) = call.query_field("ticket") {
+        let session = site.state::<Tickets>().take(&ticket, site.now()).ok_or_else(Failure::not_signed_in)?;
+        let member = session::find_member(site, call, session)?.ok_or_else(Failure::not_signed_in)?;
+        return Ok(Listening::from(&member));
+    }
+    let signs = ["client-id", "x-timestamp", "x-nonce"].map(HeaderName::from_static);
+    if signs.iter().any(|name| call.headers.contains_key(name)) {
+        let partner = partner::admit(site, call)?;
+        return Ok(Listening { audience: Audience::Partner(partner.id()), holder: Holder::Partner(partner.id()) });
+    }
+    let member = session::member(site, call)?;
+    limits::count_request(site, call)?;
+    Ok(Listening::from(&member))
+}
+
+/// Those among these whose session or access has ended.
+pub(crate) fn ended(site: &Site, holders: Vec<Holder>) -> Result<Vec<Holder>, Failure> {
+    let now = site.now();
+    site.store.read(|tx| {
+        let mut ended = Vec::new();
+        for holder in holders {
+            let goes_on = match &holder {
+                Holder::Session { session, staff, .. } => sessions::find(tx, session, now)?
+                    .is_some_and(|found| !found.banned && (!staff || found.role.is_staff())),
+                Holder::Partner(id) => partners::is_active(tx, *id)?,
+            };
+            if !goes_on {
+                ended.push(holder);
+            }
+        }
+        Ok(ended)
+    })
+}
