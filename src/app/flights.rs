@@ -202,7 +202,13 @@ pub(crate) fn enter_time(
 }
 
 /// Inserts flight time, and tells of it.
-fn insert(tx: &Write, member_id: i64, author_id: i64, booking_id: Option<i64>, time: &NewTime) -> Result<i64, Failure> {
+fn insert(
+    tx: &Write,
+    member_id: MemberId,
+    author_id: MemberId,
+    booking_id: Option<i64>,
+    time: &NewTime,
+) -> Result<i64, Failure> {
     let entry_id = entries::insert_time(tx, member_id, author_id, booking_id, time)?;
     events::tell_of_time(tx, Event::TimeCreated, (member_id, entry_id, booking_id), time)?;
     Ok(entry_id)
