@@ -206,9 +206,9 @@ fn insert(
     tx: &Write,
     member_id: MemberId,
     author_id: MemberId,
-    booking_id: Option<i64>,
+    booking_id: Option<BookingId>,
     time: &NewTime,
-) -> Result<i64, Failure> {
+) -> Result<EntryId, Failure> {
     let entry_id = entries::insert_time(tx, member_id, author_id, booking_id, time)?;
     events::tell_of_time(tx, Event::TimeCreated, (member_id, entry_id, booking_id), time)?;
     Ok(entry_id)

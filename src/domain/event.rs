@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn everybody_hears_of_the_own_and_the_staff_of_all() {
-        let concerned = Concerned { partner_id: Some(PartnerId(1)), member_id: Some(MemberId(7)), signer_id: Some(MemberId(8)) };
+        let concerned =
+            Concerned { partner_id: Some(PartnerId(1)), member_id: Some(MemberId(7)), signer_id: Some(MemberId(8)) };
         for (audience, booking, token) in [
             (Audience::Staff, true, true),
             (Audience::Member(MemberId(7)), true, true),

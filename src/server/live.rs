@@ -292,7 +292,9 @@ mod tests {
     #[tokio::test]
     async fn a_client_beyond_its_share_is_refused_and_keeps_the_streams_that_it_has() {
         let streams = Streams::new();
-        for (whose, share) in [(holder(1, 1), STREAMS_PER_SESSION_MAX), (Holder::Partner(1.into()), STREAMS_PER_PARTNER_MAX)] {
+        for (whose, share) in
+            [(holder(1, 1), STREAMS_PER_SESSION_MAX), (Holder::Partner(1.into()), STREAMS_PER_PARTNER_MAX)]
+        {
             let mut places: Vec<_> = (0..share).map(|_| streams.enter(whose, false).unwrap()).collect();
             assert!(streams.enter(whose, false).is_none());
             assert!(

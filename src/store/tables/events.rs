@@ -189,7 +189,12 @@ impl EventRow {
             }
         };
         add("client_id", self.client_id.as_ref().and_then(|id| serde_json::to_string(id).ok()));
-        let numbers = [self.user_id, self.member_id.map(i64::from), self.signer_id.map(i64::from), self.booking_id.map(i64::from)];
+        let numbers = [
+            self.user_id,
+            self.member_id.map(i64::from),
+            self.signer_id.map(i64::from),
+            self.booking_id.map(i64::from),
+        ];
         for (key, number) in ["user_id", "member_id", "signer_id", "booking_id"].into_iter().zip(numbers) {
             add(key, number.map(|number| number.to_string()));
         }
