@@ -117,6 +117,7 @@ CREATE TABLE members (
     pin_hash           BLOB,                         -- keyed hash of the booking PIN
     terms_accepted_at  INTEGER,
     paid_until         INTEGER,                      -- the membership is paid for until then
+    reminded_by        TEXT    NOT NULL DEFAULT 'email' CHECK (reminded_by IN ('email', 'sms', 'none')), -- the member's choice
     banned_at          INTEGER,
     banned_until       INTEGER,                      -- null: until somebody lifts the ban
     ban_reason         TEXT    NOT NULL DEFAULT '',
@@ -138,6 +139,7 @@ CREATE UNIQUE INDEX members_by_confirmed_email ON members (email) WHERE email_co
 CREATE INDEX members_by_email ON members (email);
 -- Whether somebody is a member already is asked by the day of birth and the name.
 CREATE INDEX members_by_birth ON members (dob, real_name COLLATE NOCASE) WHERE dob IS NOT NULL;
+CREATE INDEX members_by_end ON members (paid_until) WHERE paid_until IS NOT NULL;
 CREATE INDEX members_banned_until ON members (banned_until) WHERE banned_until IS NOT NULL;
 CREATE INDEX members_leaving ON members (leaves_at) WHERE leaves_at IS NOT NULL;
 -- The few who serve the others.
@@ -540,6 +542,17 @@ CREATE TABLE account_claims (
 CREATE INDEX account_claims_by_member ON account_claims (member_id);
 CREATE INDEX account_claims_by_end ON account_claims (ends_at);
 
+-- What admins set in pages, one row a change: the last of a key is in force, unless the file says otherwise.
+CREATE TABLE settings (
+    change_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    key       TEXT    NOT NULL,                      -- as in the settings file
+    sealed    BLOB,                                  -- the value, because some are passwords; null: the default
+    set_by    INTEGER REFERENCES members,            -- the admin
+    set_at    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX settings_by_key ON settings (key, change_id);
+CREATE INDEX settings_by_admin ON settings (set_by) WHERE set_by IS NOT NULL;
+
 -- Colleagues who were invited and have not come yet: the account is made when the code is used.
 CREATE TABLE invitations (
     invitation_id INTEGER PRIMARY KEY,
@@ -549,7 +562,7 @@ CREATE TABLE invitations (
     email         TEXT    NOT NULL COLLATE NOCASE,   -- where the code was mailed; empty: it was printed
     role          TEXT    NOT NULL CHECK (role IN ('member', 'desk', 'admin')),
     language      TEXT    NOT NULL,                  -- in which the colleague reads; ISO 639-1
-    invited_by    INTEGER NOT NULL REFERENCES members, -- in force while that is an admin
+    invited_by    INTEGER REFERENCES members,        -- in force while that is an admin; null: by the owner of the machine
     created_at    INTEGER NOT NULL,
     ends_at       INTEGER NOT NULL
 ) STRICT;
@@ -922,6 +935,8 @@ CREATE INDEX entries_by_instructor ON entries (instructor_id) WHERE instructor_i
 CREATE INDEX entries_by_another ON entries (author_id) WHERE author_id <> member_id;
 -- Who flew or was trained when, for the reminders and the reports by day.
 CREATE INDEX entries_flown ON entries (entry_date, entry_id, member_id, tunnel_id, status, opening, minutes) WHERE kind = 'time';
+-- Who was signed when, for the reports.
+CREATE INDEX entries_signed ON entries (approval_date, cat_group) WHERE kind = 'skill' AND status = 'open';
 CREATE INDEX entries_trained ON entries (entry_date, entry_id, member_id) WHERE kind = 'safety' AND status = 'open';
 
 -- Forms of flight time that was deleted since: a telephone that missed the answer sends its form again, however much later.
@@ -1161,6 +1176,7 @@ CREATE TABLE waiver_signatures (
     kept_until   INTEGER                             -- removed then, with or without the account; null: kept as long as the account
 ) STRICT;
 CREATE INDEX waiver_signatures_by_member ON waiver_signatures (member_id, signature_id);
+CREATE INDEX waiver_signatures_by_moment ON waiver_signatures (signed_at, member_id);
 CREATE INDEX waiver_signatures_by_signer ON waiver_signatures (signer_id) WHERE signer_id IS NOT NULL;
 CREATE INDEX waiver_signatures_by_end ON waiver_signatures (kept_until) WHERE kept_until IS NOT NULL;
 -- Those in which something was answered with yes, for the desk's list of those that wait for a decision.
@@ -1291,15 +1307,18 @@ CREATE INDEX payments_by_desk ON payments (assigned_to) WHERE assigned_to IS NOT
 CREATE INDEX payments_by_grant ON payments (granted_to) WHERE granted_to IS NOT NULL;
 CREATE INDEX payments_unmatched ON payments (payment_id) WHERE member_id IS NULL;
 CREATE INDEX payments_claimed ON payments (created_at) WHERE status = 'claimed';
+CREATE INDEX payments_by_moment ON payments (created_at) WHERE status = 'succeeded';
 CREATE INDEX payments_in_question ON payments (payment_id) WHERE question <> '';
 
--- The till: one row a movement, in the order in which they were made, a membership fee that was taken at the desk or one that was
--- undone. Rows are added and never changed, but for the reason, out of which an erasure takes a name.
+-- The till: one row a movement, in the order in which they were made: a membership fee that was taken at the desk or one that was
+-- undone, the cash before the first fee, and cash put in or taken out. Rows are added and never changed, but for the reason, out of
+-- which an erasure takes a name, and for who reviewed an undoing.
 CREATE TABLE till_entries (
     entry_id     INTEGER PRIMARY KEY AUTOINCREMENT,  -- the number of the receipt
-    payment_id   INTEGER NOT NULL REFERENCES payments,
-    kind         TEXT    NOT NULL CHECK (kind IN ('cash', 'terminal', 'voucher', 'free')),
-    amount_cents INTEGER NOT NULL,                   -- in the smallest unit of the currency; negative where a fee was undone
+    payment_id   INTEGER REFERENCES payments,        -- null: cash without a fee
+    kind         TEXT    NOT NULL CHECK (kind IN ('cash', 'terminal', 'voucher', 'free', 'float', 'in', 'out')),
+    amount_cents INTEGER NOT NULL,                   -- in the smallest unit of the currency; negative where a fee was undone or
+                                                     -- cash taken out
     currency     TEXT    NOT NULL,                   -- ISO 4217, upper case
     reason       TEXT    NOT NULL DEFAULT '',        -- why free of charge or undone; the number of a voucher
     undoes       INTEGER UNIQUE REFERENCES till_entries,
@@ -1307,11 +1326,16 @@ CREATE TABLE till_entries (
     taken_by     INTEGER REFERENCES members,         -- the clerk
     taken_at     INTEGER NOT NULL,
     form_number  INTEGER UNIQUE,                     -- by which the same form sent twice is known
-    CHECK (iif(undoes IS NULL, amount_cents >= 0, amount_cents <= 0)),
-    CHECK (kind <> 'free' OR amount_cents = 0)
+    reviewed_by  INTEGER REFERENCES members,         -- the admin who undid the fee, or saw that a clerk did; null: nobody yet
+    CHECK (iif(undoes IS NULL AND kind <> 'out', amount_cents >= 0, amount_cents <= 0)),
+    CHECK (kind <> 'free' OR amount_cents = 0),
+    CHECK ((payment_id IS NULL) = (kind IN ('float', 'in', 'out')))
 ) STRICT;
 CREATE INDEX till_entries_by_payment ON till_entries (payment_id);
+CREATE INDEX till_entries_by_moment ON till_entries (taken_at);
 CREATE INDEX till_entries_by_clerk ON till_entries (taken_by);
+CREATE INDEX till_entries_by_reviewer ON till_entries (reviewed_by) WHERE reviewed_by IS NOT NULL;
+CREATE INDEX till_entries_unreviewed ON till_entries (entry_id) WHERE undoes IS NOT NULL AND reviewed_by IS NULL;
 
 CREATE TRIGGER till_entries_stay BEFORE DELETE ON till_entries BEGIN
     SELECT RAISE(ABORT, 'an entry of the till is never removed');
@@ -1328,8 +1352,9 @@ CREATE TABLE till_closings (
     closing_id     INTEGER PRIMARY KEY AUTOINCREMENT,
     last_entry_id  INTEGER NOT NULL,                 -- 0 where there was none yet, so it is no reference
     currency       TEXT    NOT NULL,
-    float_cents    INTEGER NOT NULL,                 -- what the closing before left in the drawer
-    cash_cents     INTEGER NOT NULL,                 -- what came in since, less what was given back
+    float_cents    INTEGER NOT NULL,                 -- what the closing before left in the drawer, or the opening float
+    cash_cents     INTEGER NOT NULL,                 -- fees in cash since, less what was given back
+    moved_cents    INTEGER NOT NULL,                 -- cash put in otherwise, less cash taken out
     terminal_cents INTEGER NOT NULL,
     voucher_cents  INTEGER NOT NULL,
     counted_cents  INTEGER NOT NULL CHECK (counted_cents >= 0),
@@ -1345,8 +1370,8 @@ CREATE TRIGGER till_closings_stay BEFORE DELETE ON till_closings BEGIN
     SELECT RAISE(ABORT, 'a closing of the till is never removed');
 END;
 CREATE TRIGGER till_closings_keep_their_figures
-BEFORE UPDATE OF closing_id, last_entry_id, currency, float_cents, cash_cents, terminal_cents, voucher_cents, counted_cents,
-                 left_cents, closed_by, closed_at, form_number
+BEFORE UPDATE OF closing_id, last_entry_id, currency, float_cents, cash_cents, moved_cents, terminal_cents, voucher_cents,
+                 counted_cents, left_cents, closed_by, closed_at, form_number
 ON till_closings BEGIN
     SELECT RAISE(ABORT, 'a closing of the till is never changed');
 END;
@@ -1407,15 +1432,17 @@ CREATE TABLE suppressed (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX suppressed_latest ON suppressed (since DESC, address);
 
--- Reminders of the end of a currency that were given: each once, and none anew unless the currency got another end.
+-- Reminders of a flight and of the end of a currency, a membership or a waiver that were given: each once, and none anew unless
+-- what it speaks of got another moment.
 CREATE TABLE reminders (
     member_id  INTEGER NOT NULL REFERENCES members,
-    programme  TEXT    NOT NULL,
+    programme  TEXT    NOT NULL,                     -- of a currency; else Flight, Membership or Waiver
     kind       TEXT    NOT NULL CHECK (kind IN ('first', 'last')),
-    renewal    INTEGER NOT NULL,                     -- the end of the currency that it speaks of
+    renewal    INTEGER NOT NULL,                     -- the end or the flight that it speaks of
     created_at INTEGER NOT NULL,
     PRIMARY KEY (member_id, programme, kind, renewal)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX reminders_by_moment ON reminders (created_at, programme);
 CREATE INDEX reminders_by_renewal ON reminders (renewal);
 
 -- What was written in the contact form.

@@ -100,7 +100,7 @@ pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, D
         email: invitee.email,
         role: invitee.role,
         language: invitee.language.tag(),
-        invited_by,
+        invited_by: Some(invited_by),
         ends_at,
     };
     let invitation_id = invitations::insert(cx.tx, &new)?;
@@ -111,6 +111,27 @@ pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, D
     }
     post(cx, invitee, &code)?;
     Ok(Ok(Invited::Mailed))
+}
+
+/// Invites the first admin of a new site by a code that is good once, for a day. Audited. Only the owner of the machine does.
+pub(crate) fn invite_first_admin(cx: &Change) -> Result<String, Failure> {
+    cx.check_admin()?;
+    let (code, ends_at) = (recovery_code::from_bytes(random()), cx.now() + DAY_SECONDS);
+    let code_hash = claims::hash(cx.site, &code).ok_or_else(Failure::broken)?;
+    let new = invitations::NewInvitation {
+        code_hash: &code_hash,
+        form_number: i64::from_be_bytes(random()) & i64::MAX,
+        name: "",
+        email: "",
+        role: Role::Admin,
+        language: cx.language.tag(),
+        invited_by: None,
+        ends_at,
+    };
+    let invitation_id = invitations::insert(cx.tx, &new)?;
+    let detail = Detail::none().number("invitation_id", invitation_id).word("role", Role::Admin.name());
+    cx.record("staff.invited", &Subject::Site, &detail)?;
+    Ok(code)
 }
 
 /// Why the invitation is refused; `None`: it is not, and its mail is counted against the quota of the address.
@@ -194,7 +215,9 @@ pub(crate) fn accept(
         }
         invitations::delete(cx.tx, invitation.invitation_id)?;
         let detail = Detail::none().number("invitation_id", invitation.invitation_id);
-        let detail = detail.number("invited_by", invitation.invited_by).word("role", invitation.role.name());
+        let detail = detail
+            .number("invited_by", invitation.invited_by.unwrap_or_default().0)
+            .word("role", invitation.role.name());
         let actor = call.actor(member_id);
         audit::insert(cx.tx, &actor, "staff.joined", &Subject::Member(member_id), &detail)?;
         Ok(true)

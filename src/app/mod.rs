@@ -45,6 +45,7 @@ pub(crate) mod recovery;
 pub(crate) mod registration;
 pub(crate) mod second_factors;
 pub(crate) mod seen;
+pub(crate) mod settings;
 pub(crate) mod shift_note;
 pub(crate) mod signers;
 pub(crate) mod signup;

@@ -8,7 +8,7 @@ use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::tables::outbox::Channel;
-use crate::store::tables::{languages, members, tunnels};
+use crate::store::tables::{languages, members, reminders, tunnels};
 
 /// The names and the home tunnel of a profile.
 pub(crate) struct Names<'a> {
@@ -28,6 +28,17 @@ pub(crate) fn edit(cx: &Change, names: &Names) -> Result<(), Failure> {
 /// Sets the language of the actor's mails and papers; `None`: that of each sign-in.
 pub(crate) fn choose_language(cx: &Change, language: Option<Language>) -> Result<(), Failure> {
     languages::choose(cx.tx, cx.own()?.member_id, language.map_or("", Language::tag))?;
+    Ok(())
+}
+
+/// How members are reminded, in the order in which pages offer it.
+pub(crate) const REMINDED_BY: [(&str, &str); 3] =
+    [("email", "me.reminded_email"), ("sms", "me.reminded_sms"), ("none", "me.reminded_none")];
+
+/// Sets how the actor is reminded of flights and ends. 404 for a way that there is not.
+pub(crate) fn choose_reminders(cx: &Change, by: &str) -> Result<(), Failure> {
+    let (by, _) = REMINDED_BY.into_iter().find(|(name, _)| *name == by).ok_or_else(Failure::not_found)?;
+    reminders::choose(cx.tx, cx.own()?.member_id, by)?;
     Ok(())
 }
 

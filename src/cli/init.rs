@@ -3,7 +3,7 @@
 use super::owner::become_owner;
 use super::shell::shell_actor;
 use super::{CommandError, CommandResult, Global, acquire, done, failed, holder, refused};
-use crate::app::{self, RankedActor, tunnels};
+use crate::app::{self, RankedActor, invitations, tunnels};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::Actor;
@@ -108,18 +108,21 @@ impl Init {
         let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
         refuse_where_a_site_is(&data_dir)?;
         let fingerprint = Signer::ensure(&dir).map_err(failed)?.public().fingerprint();
-        let site = make_site(&data_dir, config, &identity, &zone, &actor).map_err(failed)?;
+        let port = config.tls.listen.first().or(config.listen.first()).map_or(0, |one| one.port());
+        let url = config.public_url(port);
+        let (site, code) = make_site(&data_dir, config, &identity, &zone, &actor).map_err(failed)?;
+        let link = format!("{url}/claim?code={code}");
         let words = format!(
-            "{} is ready in {}. Its days begin at midnight in {}.\nIts copies are signed by the key {fingerprint}: note it. A new machine knows the site by it.\n\nNext:\n  tunneldesk member add NAME --role admin --email ADDRESS   somebody who may do everything\n  \
-             tunneldesk partner add NAME                                a booking partner, with its secret\n  \
-             tunneldesk serve                                           the site itself",
+            "{} is ready in {}. Its days begin at midnight in {}.\nIts copies are signed by the key {fingerprint}: note it. A new machine knows the site by it.\n\nNext:\n  \
+             tunneldesk serve   the site itself\n  \
+             {link}\n                     opens the account of the first admin, once and within a day; all else is set in pages, under Site",
             identity.name,
             dir.display(),
             zone
         );
         let values = serde_json::json!({
             "data": dir, "site_id": &*site.site_id, "tunnel_id": site.tunnel_id, "time_zone": zone,
-            "fingerprint": fingerprint
+            "fingerprint": fingerprint, "first_admin": link
         });
         done(words, values)
     }
@@ -150,14 +153,14 @@ fn refuse_where_a_site_is(data_dir: &DataDir) -> Result<(), CommandError> {
 }
 
 /// Makes the complete site in a directory beside its final place, and then moves it there, so that an interrupted
-/// `init` can be run again.
+/// `init` can be run again. Returns the code of the first admin too.
 fn make_site(
     data_dir: &DataDir,
     config: Config,
     identity: &Identity,
     zone: &str,
     actor: &Actor,
-) -> Result<Site, String> {
+) -> Result<(Site, String), String> {
     let dir = restore::new_site_dir(data_dir);
     let beside = DataDir::create(&dir).map_err(|error| match error {
         LockError::InUse => format!("another process works in {}", dir.display()),
@@ -173,13 +176,16 @@ fn make_site(
         crate::files::open(&beside.key()).and_then(|key| key.sync_all()).map_err(failed)?;
     }
     let site = Site::create(&beside, Config { data: dir.clone(), ..config }, Clock::machine(0), identity)?;
-    let made = app::change(&site, RankedActor::owner(actor), Language::default(), |cx| tunnels::begin(cx, zone));
-    made.map_err(|e| format!("the site takes no writes: {e}"))?;
+    let made = app::change(&site, RankedActor::owner(actor), Language::default(), |cx| {
+        tunnels::begin(cx, zone)?;
+        invitations::invite_first_admin(cx)
+    });
+    let code = made.map_err(|e| format!("the site takes no writes: {e}"))?;
     site.close();
     let replaced = restore::swap_in(data_dir, &dir)?;
     // The replaced directory has the key alone, of which the site has a copy.
     if let Some(old) = replaced.filter(|old| has_key && !database(old).exists()) {
         std::fs::remove_dir_all(&old).map_err(failed)?;
     }
-    Ok(site)
+    Ok((site, code))
 }

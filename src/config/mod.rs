@@ -3,11 +3,13 @@
 mod backup;
 mod callbacks;
 mod credentials;
+pub(crate) mod desk;
 mod limits;
 mod log;
 mod network;
 mod off_site;
 mod outgoing;
+mod papers;
 pub(crate) mod recipient;
 pub mod replica;
 mod social;
@@ -20,11 +22,13 @@ mod warnings;
 
 pub(crate) use backup::Backup;
 pub(crate) use callbacks::Callbacks;
+pub use desk::Typed;
 pub(crate) use limits::Limits;
 pub(crate) use log::{Log, LogAddresses, LogFormat};
 pub(crate) use off_site::Bucket;
 pub use off_site::OffSiteLocation;
 pub use outgoing::{Mail, Secret, Security, Sms};
+pub(crate) use papers::{Papers, Reminders};
 pub(crate) use replica::Replica;
 pub(crate) use social::Social;
 pub use social::TokenIssuer;
@@ -127,11 +131,18 @@ pub struct Config {
     pub tls: Tls,
     /// The settings of waivers.
     pub waiver: Waiver,
+    /// Who gives out receipts.
+    pub papers: Papers,
+    /// Whether and when members are reminded.
+    pub reminders: Reminders,
+    /// The settings as they were typed.
+    pub typed: Typed,
     /// Whether this is a demo site, where no second factor is needed. Only `--demo` sets it, no file can.
     pub demo: bool,
 }
 
 /// One setting as it was typed, and where.
+#[derive(Clone)]
 struct Setting {
     value: Value,
     origin: String,
@@ -287,6 +298,9 @@ impl Settings {
             sync: self.sync(),
             tls: self.tls(),
             waiver: self.waiver(),
+            papers: self.papers(),
+            reminders: self.reminders(),
+            typed: Typed::of(&self.typed),
             demo: self.demo,
         };
         if config.listen.is_empty() && self.mistakes.is_empty() {

@@ -1,4 +1,4 @@
-//! Reminders to members whose currency is about to lapse. Each reminder is due for a span of time; one that was missed
+//! Reminders to members who have a flight tomorrow, or whose currency, membership or waiver is about to end. Each reminder is due for a span of time; one that was missed
 //! for the whole span is not sent. Without database and clock.
 
 use super::currency::{Currencies, FIRST_NOTICE_DAYS, FLYER_DAYS, LAST_NOTICE_DAYS};
@@ -15,6 +15,15 @@ const FLYER_DAYS_BEFORE: [i64; 2] = [FLYER_DAYS - FIRST_NOTICE_DAYS, FLYER_DAYS 
 /// year): two more on either side, because days of the calendar begin before a flight and end after it, and may be longer.
 pub(crate) const FLOWN_DAYS_AGO: std::ops::RangeInclusive<i64> = FIRST_NOTICE_DAYS - 2..=FLYER_DAYS + 2;
 pub(crate) const TRAINED_DAYS_AGO: std::ops::RangeInclusive<i64> = 150..=368;
+
+/// What a reminder speaks of besides the programmes.
+pub(crate) const MEMBERSHIP: &str = "Membership";
+pub(crate) const WAIVER: &str = "Waiver";
+const FLIGHT: &str = "Flight";
+/// Days before the end of a membership or a waiver at which the first and the last reminder become due.
+pub(crate) const END_DAYS: [i64; 2] = [14, 3];
+/// Whoever has not flown here for so long is not reminded of a waiver.
+pub(crate) const FLOWN_FOR_WAIVER_DAYS: i64 = 180;
 
 /// Programmes from the highest down, with the safety logbook that keeps each current. A member with two programmes that
 /// share a logbook is reminded of the higher.
@@ -39,11 +48,11 @@ pub enum Kind {
 /// A reminder of a currency that is about to lapse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reminder {
-    /// The `cat_group` of the programme.
+    /// The `cat_group` of the programme; `Membership`, `Waiver` or `Flight` where it speaks of none.
     pub programme: &'static str,
     /// Whether the reminder is the first or the last before the lapse.
     pub kind: Kind,
-    /// The last second of the currency, in Unix seconds. Programme, kind and renewal together identify a reminder.
+    /// The last second of the currency, or the moment of the flight, in Unix seconds. Programme, kind and renewal together identify a reminder.
     pub renewal: i64,
 }
 
@@ -57,9 +66,29 @@ impl Kind {
 }
 
 impl Reminder {
+    /// The reminder of a flight.
+    pub(crate) fn of_flight(at: i64) -> Reminder {
+        Reminder { programme: FLIGHT, kind: Kind::Last, renewal: at }
+    }
+
+    /// Whether the reminder is of a flight.
+    pub(crate) fn is_of_flight(&self) -> bool {
+        self.programme == FLIGHT
+    }
+
+    /// Whether a currency is about to lapse.
+    pub(crate) fn is_of_currency(&self) -> bool {
+        ![FLIGHT, MEMBERSHIP, WAIVER].contains(&self.programme)
+    }
+
     /// The key of the reminder's text.
     pub fn subject(&self) -> &'static str {
         match (self.programme, self.kind) {
+            (FLIGHT, _) => "notice.flight_near",
+            (MEMBERSHIP, Kind::First) => "notice.membership_ends",
+            (MEMBERSHIP, Kind::Last) => "notice.membership_ends_last",
+            (WAIVER, Kind::First) => "notice.waiver_ends",
+            (WAIVER, Kind::Last) => "notice.waiver_ends_last",
             ("Flyer", Kind::First) => "notice.currency_flyer",
             ("Flyer", Kind::Last) => "notice.currency_flyer_last",
             (_, Kind::First) => "notice.currency_training",
@@ -80,6 +109,11 @@ pub(crate) fn due(currencies: &Currencies, zone: &TimeZone, now: i64) -> Vec<Rem
         due.extend(kind(zone, renewal, before, now).map(|kind| Reminder { programme, kind, renewal }));
     }
     due
+}
+
+/// The reminder that is due of the end of a membership or a waiver; `None` where there is none.
+pub(crate) fn of_end(zone: &TimeZone, programme: &'static str, end: i64, now: i64) -> Option<Reminder> {
+    kind(zone, end, END_DAYS, now).map(|kind| Reminder { programme, kind, renewal: end })
 }
 
 /// The kind that is due: the first until the last becomes due, the last until the currency has lapsed.

@@ -7,9 +7,13 @@ use super::unicode::in_usual_width;
 /// Whoever paid a fee so recently pays no second one without a question.
 pub(crate) const SECOND_FEE_SECONDS: i64 = 86_400;
 
-/// How a membership fee is paid at the desk. Card data never reaches this server: it stays in the terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How long a clerk may undo the last fee that the same clerk took, without an admin.
+pub(crate) const CLERK_UNDOES_SECONDS: i64 = 600;
+
+/// How a membership fee is paid at the desk, or how cash moves without one. Card data never reaches this server: it stays in the terminal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
+    #[default]
     Cash,
     /// Paid by card, at a separate terminal.
     Terminal,
@@ -17,13 +21,22 @@ pub(crate) enum Kind {
     Voucher,
     /// Free of charge, with a reason.
     Free,
+    /// The cash in the drawer before the first payment of all.
+    Float,
+    /// Cash that is put into the drawer, with a reason.
+    CashIn,
+    /// Cash that is taken out of the drawer, with a reason.
+    CashOut,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 4] = [Kind::Cash, Kind::Terminal, Kind::Voucher, Kind::Free];
+    pub(crate) const FEES: [Kind; 4] = [Kind::Cash, Kind::Terminal, Kind::Voucher, Kind::Free];
+    pub(crate) const MOVEMENTS: [Kind; 3] = [Kind::Float, Kind::CashIn, Kind::CashOut];
+    const ALL: [Kind; 7] =
+        [Kind::Cash, Kind::Terminal, Kind::Voucher, Kind::Free, Kind::Float, Kind::CashIn, Kind::CashOut];
 
     pub(crate) fn name(self) -> &'static str {
-        ["cash", "terminal", "voucher", "free"][self as usize]
+        ["cash", "terminal", "voucher", "free", "float", "in", "out"][self as usize]
     }
 
     pub(crate) fn parse(name: &str) -> Option<Kind> {
@@ -32,7 +45,8 @@ impl Kind {
 
     /// The key of the kind's text.
     pub(crate) fn key(self) -> &'static str {
-        ["till.cash", "till.terminal", "till.voucher", "till.free"][self as usize]
+        ["till.cash", "till.terminal", "till.voucher", "till.free", "till.kind_float", "till.kind_in", "till.kind_out"]
+            [self as usize]
     }
 }
 
@@ -47,14 +61,14 @@ pub(crate) fn is_same_voucher(one: &str, other: &str) -> bool {
 /// The sum of entries of one kind over a span of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sum {
-    /// The number of fees taken, and of fees undone.
+    /// The number of fees taken or movements made, and of fees undone.
     pub(crate) taken: i64,
     pub(crate) undone: i64,
     /// The amount taken less the amount undone.
     pub(crate) cents: i64,
 }
 
-/// The sums of entries over a span of time, in the order of [`Kind::ALL`].
+/// The sums of entries over a span of time, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sums([Sum; Kind::ALL.len()]);
 
@@ -74,13 +88,23 @@ impl Sums {
         self.0[kind as usize]
     }
 
-    /// The sum over every kind.
+    /// The sum over every fee.
     pub(crate) fn total(&self) -> Sum {
-        self.0.iter().fold(Sum::default(), |all, one| Sum {
+        Kind::FEES.into_iter().map(|kind| self.of(kind)).fold(Sum::default(), |all, one| Sum {
             taken: all.taken + one.taken,
             undone: all.undone + one.undone,
             cents: all.cents + one.cents,
         })
+    }
+
+    /// The cash put into the drawer without a fee since it was opened, less the cash taken out.
+    pub(crate) fn moved_cents(&self) -> i64 {
+        self.of(Kind::CashIn).cents + self.of(Kind::CashOut).cents
+    }
+
+    /// The number of entries.
+    pub(crate) fn count(&self) -> i64 {
+        self.0.iter().map(|sum| sum.taken + sum.undone).sum()
     }
 }
 
@@ -183,7 +207,7 @@ mod tests {
             let mut sums = Sums::default();
             let mut left = 0;
             for (kind, cents, is_undone) in &entries {
-                let kind = Kind::ALL[*kind];
+                let kind = Kind::FEES[*kind];
                 sums.add(kind, *cents, false);
                 if *is_undone {
                     sums.add(kind, -cents, true);
@@ -192,7 +216,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(sums.total().cents, left);
-            prop_assert_eq!(Kind::ALL.map(|kind| sums.of(kind).cents).iter().sum::<i64>(), left);
+            prop_assert_eq!(Kind::FEES.map(|kind| sums.of(kind).cents).iter().sum::<i64>(), left);
             prop_assert_eq!(sums.total().taken, entries.len() as i64);
         }
     }

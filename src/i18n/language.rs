@@ -68,8 +68,16 @@ const ITALIAN: [&str; 6] = [
 
 static CATALOGUES: LazyLock<[Catalogue; 5]> = LazyLock::new(|| {
     let [en, de, fr, es] = [texts!("en"), texts!("de"), texts!("fr"), texts!("es")].map(|parts| read(&parts));
+    let fr = fr.into_iter().map(|(key, text)| (key, with_french_spaces(&text))).collect();
     [en, de, fr, es, read(&ITALIAN)]
 });
+
+/// French has a narrow space before these marks, at which no line breaks.
+fn with_french_spaces(text: &str) -> String {
+    ["?", "!", ":", ";"]
+        .iter()
+        .fold(text.to_owned(), |text, mark| text.replace(&format!(" {mark}"), &format!("\u{202f}{mark}")))
+}
 
 fn read(parts: &[&str]) -> Catalogue {
     let part = |text: &&str| -> Catalogue { serde_json::from_str(text).expect("translations are flat JSON objects") };
@@ -220,7 +228,7 @@ mod tests {
     }
 
     /// Prefixes of keys in other parts whose texts a kiosk shows, or members read elsewhere.
-    const SAID_AT_KIOSKS: [&str; 110] = [
+    const SAID_AT_KIOSKS: [&str; 115] = [
         "certificate.",
         "printout.",
         "till.receipt",
@@ -235,6 +243,11 @@ mod tests {
         "till.paid_until",
         "till.reason",
         "till.clerk",
+        "till.member",
+        "till.undo_title",
+        "till.undoes",
+        "till.issuer",
+        "till.tax_number",
         "till.undone_long",
         "desk.number",
         "short_month.",

@@ -78,6 +78,8 @@ pub enum Purpose {
     AccountClaim,
     /// Tickets for a check-in that a kiosk keeps until the site answers.
     KioskTicket,
+    /// What admins set in pages.
+    Setting,
 }
 
 /// The copies of a site's key file in the backups beside it.

@@ -123,6 +123,8 @@ pub mod columns {
         column(Purpose::PasskeyChallenge, "passkey_challenges", "sealed", &["challenge_hash", "member_id"]);
     /// The body of a stored callback.
     pub const CALLBACK: SealedColumn = column(Purpose::Callback, "callbacks", "sealed", &["callback_id"]);
+    /// What an admin set in pages.
+    pub const SETTING: SealedColumn = column(Purpose::Setting, "settings", "sealed", &["change_id", "key"]);
     /// The private key of a certificate.
     pub const TLS_KEY: SealedColumn = column(Purpose::TlsKey, "tls", "sealed_key", &["kind"]);
 
@@ -130,6 +132,6 @@ pub mod columns {
     #[rustfmt::skip]
     pub(crate) const ALL: &[SealedColumn] = &[
         KEY_CHECK, HASH_KEY, PARTNER_SECRET, OUTCOME, MESSAGE, SECOND_FACTOR, PENDING_FACTOR, PASSKEY_CHALLENGE, CALLBACK,
-        TLS_KEY,
+        SETTING, TLS_KEY,
     ];
 }

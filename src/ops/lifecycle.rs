@@ -152,6 +152,7 @@ impl Site {
         record_version(&store, clock.now());
         store.release();
         let site = Site::assemble(store, clock, config, keys, row);
+        site.load_settings().map_err(|e| format!("cannot read the settings of the pages: {e}"))?;
         if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::ClockAhead) {
             site.clock.doubt(Jump { from: alarm.last_good.unwrap_or(alarm.since), to: alarm.since });
         }
@@ -173,7 +174,9 @@ impl Site {
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
         store.release();
-        Ok(Site::assemble(store, clock, config, keys, row))
+        let site = Site::assemble(store, clock, config, keys, row);
+        site.load_settings().map_err(|e| format!("cannot read the settings of the pages: {e}"))?;
+        Ok(site)
     }
 
     /// Checkpoints the WAL. A database that takes no writes, or whose disk cannot be trusted, is left unchanged.

@@ -1,9 +1,11 @@
 //! The table of routes: every operation and every page, with the credentials that it requires. A row whose credentials do not
 //! fit its function does not compile.
 
+mod kiosk_pages;
 mod pages;
 mod row;
 
+pub use kiosk_pages::KIOSK_PAGES;
 use pages::FORM_ADDRESSES;
 pub use pages::PAGES;
 pub use row::Route;
@@ -153,4 +155,4 @@ pub static ROUTES: &[Route] = &[
 
 /// Every row: the operations, the pages, and the addresses of forms. Metrics and log lines name a row by its index here.
 pub(crate) static TABLE: LazyLock<Vec<&'static Route>> =
-    LazyLock::new(|| ROUTES.iter().chain(PAGES).chain(FORM_ADDRESSES.iter()).collect());
+    LazyLock::new(|| ROUTES.iter().chain(PAGES).chain(KIOSK_PAGES).chain(FORM_ADDRESSES.iter()).collect());

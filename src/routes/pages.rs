@@ -1,8 +1,9 @@
-//! The rows of the pages: where mails lead, the members' own, the desk and the kiosks.
+//! The rows of the pages: where mails lead, the members' own, and the desk.
 
-use super::row::{LIST_BODY_BYTES_MAX, PASTED_BYTES_MAX, PICTURE_BYTES_MAX, Route, desk, guest, kiosk, own, page};
+use super::kiosk_pages::KIOSK_PAGES;
+use super::row::{LIST_BODY_BYTES_MAX, PASTED_BYTES_MAX, PICTURE_BYTES_MAX, Route, desk, own, page};
 use super::{GET, POST};
-use crate::web::{self, desk, kiosk, member};
+use crate::web::{self, desk, member};
 use std::iter::successors;
 use std::sync::LazyLock;
 
@@ -86,6 +87,7 @@ pub static PAGES: &[Route] = &[
     own     (POST,   "/me/account/photo/remove",                            member::photo::remove),
     own     (POST,   "/me/account/pin",                                     member::account::renew_pin),
     own     (POST,   "/me/account/password",                                member::account::change_password).hashing(),
+    own     (POST,   "/me/account/reminders",                               member::account::choose_reminders),
     own     (POST,   "/me/account/language",                                member::account::choose_language),
     own     (POST,   "/me/account/devices",                                 member::account::end_sessions),
     own     (GET,    "/me/account/prove",                                   member::security::prove::show_form),
@@ -138,6 +140,9 @@ pub static PAGES: &[Route] = &[
     // Today
     desk    (GET,    "/desk",                                               desk::today::show),
     desk    (GET,    "/desk/live",                                          desk::today::listen).live(),
+    desk    (GET,    "/desk/group",                                         desk::group::show_form),
+    desk    (POST,   "/desk/group",                                         desk::group::book),
+    desk    (POST,   "/desk/members/{member_id}/check-in",                  desk::group::check_in_family).on("/desk/members/{member_id}"),
     desk    (POST,   "/desk/bookings",                                      desk::walk_in::book),
     desk    (GET,    "/desk/bookings/{booking_id}",                         desk::bookings::show),
     desk    (POST,   "/desk/bookings/{booking_id}/move",                    desk::bookings::move_to),
@@ -201,6 +206,9 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/members/{member_id}/guardians",                 desk::members::guardians::add_guardian).on(WAIVER),
     desk    (POST,   "/desk/members/{member_id}/guardians/end",             desk::members::guardians::end_guardian).on(WAIVER),
     desk    (POST,   "/desk/members/{member_id}/waiver/override",           desk::members::waiver::override_today),
+    desk    (GET,    "/desk/members/{member_id}/data",                      desk::members::personal_data::show).for_admins(),
+    desk    (POST,   "/desk/members/{member_id}/data/export",               desk::members::personal_data::export).for_admins().drawing(),
+    desk    (POST,   "/desk/members/{member_id}/data/erase",                desk::members::personal_data::erase).for_admins(),
     desk    (GET,    "/desk/members/{member_id}/join",                      desk::members::join::show).for_admins(),
     desk    (POST,   "/desk/members/{member_id}/join",                      desk::members::join::join).for_admins(),
     desk    (POST,   "/desk/members/{member_id}/join/undo",                 desk::members::join::undo).for_admins().on("/desk/members/{member_id}"),
@@ -264,6 +272,7 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/members/{member_id}/payment",                   desk::till::fee::take),
     desk    (GET,    "/desk/till",                                          desk::till::show),
     desk    (POST,   "/desk/till/close",                                    desk::till::close),
+    desk    (POST,   "/desk/till/move",                                     desk::till::movements::make),
     desk    (GET,    "/desk/till/closings",                                 desk::till::closings::list),
     desk    (GET,    "/desk/till/closings.csv",                             desk::till::closings::csv).drawing(),
     desk    (GET,    "/desk/till/closings/{closing_id}",                    desk::till::closings::show),
@@ -273,9 +282,13 @@ pub static PAGES: &[Route] = &[
     desk    (GET,    "/desk/till/entries/{entry_id}/receipt",               desk::till::entries::receipt).drawing(),
     desk    (POST,   "/desk/till/entries/{entry_id}/mail",                  desk::till::entries::mail),
     desk    (POST,   "/desk/till/entries/{entry_id}/undo",                  desk::till::entries::undo),
+    desk    (POST,   "/desk/till/entries/{entry_id}/reviewed",              desk::till::entries::review),
 
     // Reports
     desk    (GET,    "/desk/reports",                                       desk::reports::show),
+    desk    (GET,    "/desk/reports/hall",                                  desk::reports::hall::show),
+    desk    (GET,    "/desk/reports/hall.csv",                              desk::reports::hall::csv),
+    desk    (GET,    "/desk/reports/month.csv",                             desk::reports::hall::month).drawing(),
     desk    (GET,    "/desk/reports/members",                               desk::reports::members::show),
     desk    (GET,    "/desk/reports/days.csv",                              desk::reports::tables::days),
     desk    (GET,    "/desk/reports/partners.csv",                          desk::reports::tables::partners),
@@ -288,6 +301,10 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/site/drill",                                    desk::site::backup::drill).for_admins(),
     desk    (POST,   "/desk/site/sync",                                     desk::site::sync::now).for_admins(),
     desk    (POST,   "/desk/site/mail-test",                                desk::site::mail::test).for_admins(),
+    desk    (POST,   "/desk/site/sms-test",                                 desk::site::mail::test_sms).for_admins(),
+    desk    (GET,    "/desk/site/settings",                                 desk::site::settings::show).for_admins(),
+    desk    (POST,   "/desk/site/settings/undo",                            desk::site::settings::undo).for_admins().on("/desk/site/settings"),
+    desk    (POST,   "/desk/site/settings/{group}",                         desk::site::settings::save).for_admins().on("/desk/site/settings"),
     desk    (GET,    "/desk/site/audit",                                    desk::site::audit::show).for_admins(),
     desk    (POST,   "/desk/site/audit",                                    desk::site::audit::verify).for_admins(),
     desk    (GET,    "/desk/site/users",                                    desk::site::staff::list).for_admins(),
@@ -316,65 +333,15 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/kiosks",                                        desk::kiosks::pair),
     desk    (GET,    "/desk/kiosks/door",                                   desk::kiosks::show_door),
     desk    (POST,   "/desk/kiosks/{kiosk_id}/revoke",                      desk::kiosks::revoke),
-
-    // A kiosk: the way in
-    page    (GET,    "/kiosk",                                              kiosk::start::show_start),
-    page    (POST,   "/kiosk/pair",                                         kiosk::start::pair),
-    page    (GET,    "/kiosk/away",                                         kiosk::offline_page::show_page),
-    page    (GET,    "/kiosk/worker.js",                                    kiosk::offline_page::worker),
-    kiosk   (POST,   "/kiosk/language",                                     kiosk::start::choose_language),
-    kiosk   (GET,    "/kiosk/number",                                       kiosk::sign_in::show_number),
-    kiosk   (POST,   "/kiosk/number",                                       kiosk::sign_in::by_number),
-    kiosk   (POST,   "/kiosk/kept",                                         kiosk::offline_check_in::check_in),
-    kiosk   (POST,   "/kiosk/card",                                         kiosk::sign_in::by_card),
-    kiosk   (GET,    "/kiosk/scan",                                         kiosk::sign_in::show_scan),
-    kiosk   (POST,   "/kiosk/scan",                                         kiosk::sign_in::by_code),
-    kiosk   (GET,    "/kiosk/passkey",                                      kiosk::sign_in::show_passkey),
-    kiosk   (POST,   "/kiosk/passkey",                                      kiosk::sign_in::by_passkey),
-    kiosk   (GET,    "/kiosk/join",                                         kiosk::join::show_form),
-    kiosk   (POST,   "/kiosk/join",                                         kiosk::join::enter),
-    kiosk   (POST,   "/kiosk/leave",                                        kiosk::start::leave),
-
-    // A kiosk: what a member does there
-    guest   (POST,   "/kiosk/here",                                         kiosk::home::stay),
-    guest   (GET,    "/kiosk/home",                                         kiosk::home::show_home),
-    guest   (POST,   "/kiosk/bookings/{booking_id}/check-in",               kiosk::home::check_in),
-    guest   (GET,    "/kiosk/time",                                         kiosk::time::show_form),
-    guest   (POST,   "/kiosk/time",                                         kiosk::time::enter),
-    guest   (GET,    "/kiosk/photo",                                        kiosk::photo::show_form),
-    guest   (GET,    "/kiosk/photo.jpg",                                    kiosk::photo::get),
-    guest   (POST,   "/kiosk/photo",                                        kiosk::photo::upload).drawing().taking(PICTURE_BYTES_MAX),
-    guest   (POST,   "/kiosk/photo/remove",                                 kiosk::photo::remove),
-    guest   (GET,    "/kiosk/brief",                                        kiosk::brief::show_page),
-    guest   (GET,    "/kiosk/brief.jpg",                                    kiosk::brief::picture),
-    guest   (POST,   "/kiosk/brief",                                        kiosk::brief::confirm),
-    guest   (GET,    "/kiosk/book",                                         kiosk::book::show_form),
-    guest   (POST,   "/kiosk/book",                                         kiosk::book::book),
-    guest   (GET,    "/kiosk/family",                                       kiosk::family::show_page),
-    guest   (POST,   "/kiosk/family",                                       kiosk::family::check_in_all),
-    guest   (GET,    "/kiosk/family/child",                                 kiosk::children::show_form),
-    guest   (POST,   "/kiosk/family/child",                                 kiosk::children::sign_up),
-    guest   (GET,    "/kiosk/family/link",                                  kiosk::children::show_link),
-    guest   (POST,   "/kiosk/family/link",                                  kiosk::children::link),
-    guest   (GET,    "/kiosk/waiver",                                       kiosk::waiver::show_form),
-    guest   (POST,   "/kiosk/waiver",                                       kiosk::waiver::sign),
-    guest   (POST,   "/kiosk/waiver/phone",                                 kiosk::waiver::to_phone),
-    guest   (GET,    "/kiosk/sign-off",                                     kiosk::sign_off::show_skills),
-    guest   (GET,    "/kiosk/sign-off/{skill}",                             kiosk::sign_off::show_signers),
-    guest   (POST,   "/kiosk/sign-off/{skill}",                             kiosk::sign_off::request),
-    guest   (GET,    "/kiosk/progression",                                  kiosk::progression::show_page),
-    guest   (GET,    "/kiosk/progression.svg",                              kiosk::progression::picture),
-    guest   (GET,    "/kiosk/certificates",                                 kiosk::certificates::list),
-    guest   (POST,   "/kiosk/certificates",                                 kiosk::certificates::show_one),
 ];
 
 /// For each address that only takes a form, a row that leads a browser to the page with the form: somebody loads the page
 /// of a refusal again, or opens it from the history.
 pub(super) static FORM_ADDRESSES: LazyLock<Vec<Route>> =
-    LazyLock::new(|| PAGES.iter().filter_map(lead_to_form).collect());
+    LazyLock::new(|| PAGES.iter().chain(KIOSK_PAGES).filter_map(lead_to_form).collect());
 
 fn lead_to_form(form: &Route) -> Option<Route> {
-    let is_page = |path: &str| PAGES.iter().any(|one| one.method == GET && one.path == path);
+    let is_page = |path: &str| PAGES.iter().chain(KIOSK_PAGES).any(|one| one.method == GET && one.path == path);
     if form.method != POST || is_page(form.path) {
         return None;
     }

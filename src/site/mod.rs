@@ -3,6 +3,7 @@
 
 pub(crate) mod drawing;
 pub(crate) mod hashing;
+pub(crate) mod live;
 pub(crate) mod priority;
 
 use crate::clock::Clock;
@@ -18,6 +19,7 @@ use crate::store::tables::tunnels;
 use crate::store::{Read, Store};
 use drawing::Drawer;
 use hashing::Hashers;
+use live::LiveConfig;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -34,8 +36,8 @@ pub struct Site {
 pub struct Shared {
     /// The time of day of the site.
     pub clock: Arc<Clock>,
-    /// The settings, as they were at the start.
-    pub config: Arc<Config>,
+    /// The settings in force.
+    pub config: Arc<LiveConfig>,
     /// The keys beside the database.
     pub keys: Arc<Keys>,
     /// Programmes, levels and skills.
@@ -96,6 +98,19 @@ impl ListeningPorts {
 }
 
 impl Site {
+    /// Puts what admins set in pages in force. What became impossible, because the file changed meanwhile for example, is left out
+    /// and logged.
+    pub(crate) fn load_settings(&self) -> Result<(), Failure> {
+        self.store.release();
+        let set = self.store.read(|tx| live::read(&self.keys, tx))?;
+        self.store.release();
+        match self.config.start().with_desk(&set) {
+            Ok(config) => self.config.set(config),
+            Err(mistakes) => tracing::error!(?mistakes, "what admins set is not in force: the settings have mistakes"),
+        }
+        Ok(())
+    }
+
     /// Whether messages of this channel are sent; otherwise they wait at the desk.
     pub(crate) fn delivers(&self, channel: Channel) -> bool {
         match channel {
@@ -109,7 +124,7 @@ impl Site {
         let shared = Shared {
             clock: Arc::new(clock),
             catalogue: config.catalogue,
-            config: Arc::new(config),
+            config: Arc::new(LiveConfig::new(config)),
             keys: Arc::new(keys),
             stats: Arc::default(),
             hashers: Arc::default(),

@@ -181,6 +181,12 @@ impl WaiverForm {
         self.language.say(&Text::new(key))
     }
 
+    /// Says in which language the text is, to a reader of another.
+    pub(crate) fn other_language(&self) -> String {
+        let name = Language::of_member(&self.tag).map_or_else(|| self.tag.clone(), |one| one.name().to_owned());
+        self.language.say(&Text::new("waiver.other_language").with("language", name))
+    }
+
     /// Language of the reader; ISO 639-1.
     pub(crate) fn language_tag(&self) -> &'static str {
         self.language.tag()

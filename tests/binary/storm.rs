@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tunneldesk::routes::{PAGES, ROUTES, Route};
+use tunneldesk::routes::{KIOSK_PAGES, PAGES, ROUTES, Route};
 
 const SHORT_SECONDS: u64 = 4;
 const CLIENTS: u64 = 64;
@@ -235,7 +235,7 @@ fn cookie(server: &Server, path: &str, form: &str, cookies: &str) -> String {
 /// Sends requests until the server is told to end.
 fn ask(address: SocketAddr, seed: u64, world: &World, ends: &AtomicBool, tally: &Mutex<Tally>) {
     let (mut random, mut client) = (Random::new(seed), Client::new(address));
-    let all = ROUTES.iter().chain(PAGES);
+    let all = ROUTES.iter().chain(PAGES).chain(KIOSK_PAGES);
     let rows: Vec<&Route> = all.filter(|route| !LEFT_OUT.contains(&route.path)).collect();
     while !ends.load(Ordering::SeqCst) {
         let route = *random.one_of(&rows).unwrap();

@@ -2,6 +2,7 @@
 //! somebody may do it; [`steps`] does it.
 
 mod of_desk;
+mod of_family;
 pub(crate) mod of_partner;
 mod record;
 mod steps;
@@ -10,6 +11,7 @@ pub(crate) use of_desk::{
     DESK_CLIENT_ID, DeskBooking, NotBooked, Quarter, book_at_desk, book_here_now, desk_client, find_on_day,
 };
 pub(super) use of_desk::{find_of_desk, of_desk, sent_before};
+pub(crate) use of_family::{check_in_family, family_waits};
 pub(crate) use record::find_known;
 pub(super) use record::record;
 pub(super) use steps::{import, note_owner};

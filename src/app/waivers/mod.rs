@@ -252,6 +252,19 @@ pub(crate) fn list_due(site: &Site, tx: &Read, member_id: MemberId) -> Result<Ve
     Ok(due)
 }
 
+/// The flyers whom one signature at the desk is for: a member, and the children for whom the member acts who must sign. A member who
+/// must not is left out where children must.
+pub(crate) fn list_due_at_desk(site: &Site, tx: &Read, member_id: MemberId) -> Result<Vec<Due>, Failure> {
+    let mut due = list_due(site, tx, member_id)?;
+    let wants = |one: &Due| one.reason.is_some_and(|reason| reason.wants_signature());
+    let first = due.remove(0);
+    due.retain(wants);
+    if due.is_empty() || wants(&first) {
+        due.insert(0, first);
+    }
+    Ok(due)
+}
+
 /// The state of one flyer's waiver.
 pub(crate) fn find_due(site: &Site, tx: &Read, member_id: MemberId) -> Result<Due, Failure> {
     let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;

@@ -50,6 +50,10 @@ pub struct OutboxSender {
     name: String,
     url: String,
     channels: Vec<ChannelSender>,
+    /// The channel that this sender has alone; `None`: every channel.
+    only: Option<Channel>,
+    /// The changes of the settings up to which the channels are made.
+    made_at: u64,
     /// Outcomes that are not recorded yet, with the numbers of their messages.
     unrecorded: Vec<(i64, Outcome)>,
 }
@@ -75,16 +79,36 @@ impl OutboxSender {
     /// Creates the sender. The error is one line that names the wrong setting.
     pub fn new(site: Site) -> Result<OutboxSender, String> {
         let name = site_name(&site).map_err(|e| format!("cannot read the tunnel's name: {e}"))?;
-        let mut channels = Vec::new();
-        if let Some(settings) = &site.config.mail {
-            let mailer = Mailer::new(settings, &name, site.config.callbacks.mail_key.is_some())?;
-            channels.push(ChannelSender::new(Channel::Email, Transport::Mail(Box::new(mailer))));
-        }
-        if let Some(settings) = &site.config.sms {
-            channels.push(ChannelSender::new(Channel::Sms, Transport::Sms(Gateway::new(settings)?)));
-        }
+        let made_at = site.config.changes();
+        let channels = channels(&site, &name)?;
         let url = site.public_url();
-        Ok(OutboxSender { site, name, url, channels, unrecorded: Vec::new() })
+        Ok(OutboxSender { site, name, url, channels, only: None, made_at, unrecorded: Vec::new() })
+    }
+
+    /// Follows settings that an admin changed. What waits is offered to the servers of before first: whoever diverts messages by
+    /// another server does not divert the warning about it.
+    fn follow_settings(&mut self, stopped: &dyn Fn() -> bool) {
+        let changes = self.site.config.changes();
+        if changes == self.made_at {
+            return;
+        }
+        self.made_at = changes;
+        if let Err(failure) = self.round(stopped) {
+            tracing::warn!(cause = %failure, "what waited was not offered to the servers of before");
+        }
+        self.disconnect();
+        match channels(&self.site, &self.name) {
+            Ok(made) => self.channels = made.into_iter().filter(|one| self.has(one.channel)).collect(),
+            Err(cause) => {
+                tracing::error!(cause, "messages wait: the settings of mail or short messages cannot be used");
+                self.channels.clear();
+            }
+        }
+        self.url = self.site.public_url();
+    }
+
+    fn has(&self, channel: Channel) -> bool {
+        self.only.is_none_or(|only| only == channel)
     }
 
     /// Sends rounds until the sender of `stop` is dropped: immediately when a message is queued, otherwise when one is due.
@@ -92,6 +116,7 @@ impl OutboxSender {
         let signal = self.site.store.outbox_signal().clone();
         let mut busy = Instant::now();
         loop {
+            self.follow_settings(&|| is_stopped(stop));
             let mut wait = self.round(&|| is_stopped(stop)).unwrap_or_else(|failure| {
                 tracing::warn!(cause = %failure, "the outbox cannot be read or written; messages wait");
                 LINGER
@@ -112,17 +137,18 @@ impl OutboxSender {
         self.disconnect();
     }
 
-    /// A sender for each channel; one without a channel where none is configured.
+    /// A sender for each channel, configured or not: an admin may configure it later.
     fn one_per_channel(mut self) -> Vec<OutboxSender> {
-        let others = self.channels.split_off(self.channels.len().min(1));
-        let mut senders = Vec::new();
-        for channel in others {
-            let (name, url) = (self.name.clone(), self.url.clone());
-            let site = self.site.for_another_thread();
-            senders.push(OutboxSender { site, name, url, channels: vec![channel], unrecorded: Vec::new() });
-        }
-        senders.insert(0, self);
-        senders
+        let sender = |channel: Channel| OutboxSender {
+            site: self.site.for_another_thread(),
+            name: self.name.clone(),
+            url: self.url.clone(),
+            channels: self.channels.extract_if(.., |one| one.channel == channel).collect(),
+            only: Some(channel),
+            made_at: self.made_at,
+            unrecorded: Vec::new(),
+        };
+        [Channel::Email, Channel::Sms].map(sender).into()
     }
 
     /// Closes all connections.
@@ -237,6 +263,19 @@ impl OutboxSender {
         let until_due = due.map(|due| Duration::from_secs((due - self.site.now()).max(0).unsigned_abs()));
         Ok(until_due.map_or(ROUND_INTERVAL, |until_due| until_due.max(self.pause(index))))
     }
+}
+
+/// The senders of the channels that the settings name.
+fn channels(site: &Site, name: &str) -> Result<Vec<ChannelSender>, String> {
+    let mut channels = Vec::new();
+    if let Some(settings) = &site.config.mail {
+        let mailer = Mailer::new(settings, name, site.config.callbacks.mail_key.is_some())?;
+        channels.push(ChannelSender::new(Channel::Email, Transport::Mail(Box::new(mailer))));
+    }
+    if let Some(settings) = &site.config.sms {
+        channels.push(ChannelSender::new(Channel::Sms, Transport::Sms(Gateway::new(settings)?)));
+    }
+    Ok(channels)
 }
 
 impl ChannelSender {

@@ -45,7 +45,7 @@ impl HttpService {
             return if version < Version::HTTP_11 { Ok(()) } else { Err(no_host()) };
         };
         let name = call::host_name(host.to_str().map_err(|_| no_host())?);
-        if address_of(&name).is_some() || name == "localhost" || self.names.contains(&name) {
+        if address_of(&name).is_some() || name == "localhost" || self.config.names.contains(&name) {
             Ok(())
         } else {
             Err(Failure::unknown_host())
@@ -55,7 +55,7 @@ impl HttpService {
     /// Whether the caller comes from the internet, where it reaches the site: by a name that it knows, by an address of its own,
     /// or by no name. The target and the header must both be the hall's own, since a proxy may have judged either.
     pub(super) fn is_from_home(&self, target: &Uri, headers: &HeaderMap) -> bool {
-        if self.public_names.is_empty() {
+        if self.config.public_names.is_empty() {
             return false;
         }
         let header = headers.get(header::HOST).map(|host| host.to_str().unwrap_or_default());
@@ -67,7 +67,7 @@ impl HttpService {
     fn is_of_the_internet(&self, name: &str) -> bool {
         match address_of(name) {
             Some(address) => !is_local(address),
-            None => self.public_names.iter().any(|public| public == name),
+            None => self.config.public_names.iter().any(|public| public == name),
         }
     }
 

@@ -26,6 +26,7 @@ use crate::http::reply::{self, Hears, Listener, Reply};
 use crate::http::request_id;
 use crate::http::row::Row;
 use crate::routes::TABLE;
+use crate::site::live::LiveConfig;
 use crate::site::{CachedName, Site};
 use crate::stats::Stats;
 use crate::web::{self, Frame};
@@ -89,9 +90,8 @@ pub(super) struct HttpService {
     site: std::sync::Mutex<Site>,
     /// The site's name, for the error page of a request that reaches no operation.
     site_name: Arc<CachedName>,
-    names: Vec<String>,
-    /// Those of them under which the internet comes.
-    public_names: Vec<String>,
+    /// The settings, for the names of the site.
+    config: Arc<LiveConfig>,
     proxies: Vec<IpNet>,
     origins: Origins,
     /// When the server began, in Unix seconds.
@@ -130,8 +130,7 @@ impl HttpService {
             body_room: Arc::default(),
             site: std::sync::Mutex::new(site.for_another_thread()),
             site_name: site.state(),
-            names: site.config.names.clone(),
-            public_names: site.config.public_names.clone(),
+            config: site.config.clone(),
             proxies: site.config.proxies.clone(),
             origins: Origins::new(&site.config.allowed_origins),
             started_at: site.now(),

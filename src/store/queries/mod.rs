@@ -1,6 +1,8 @@
 //! Queries and changes that involve several tables.
 
+pub(crate) mod ends;
 pub mod erasure;
+pub(crate) mod hall;
 pub mod holdings;
 pub(crate) mod hours;
 pub(crate) mod joining;

@@ -37,8 +37,9 @@ row! {
         pub(crate) email: String,
         pub(crate) role: Role,
         pub(crate) language: String,
-        pub(crate) invited_by: MemberId,
-        pub(crate) inviter: String = "coalesce(nullif(m.screen_name, ''), m.username)",
+        /// `None`: the owner of the machine.
+        pub(crate) invited_by: Option<MemberId>,
+        pub(crate) inviter: String = "coalesce(nullif(m.screen_name, ''), m.username, '')",
         pub(crate) ends_at: i64,
     }
 }
@@ -46,8 +47,8 @@ row! {
 const GOOD: &str = joined!(
     "SELECT ",
     Invitation::COLUMNS,
-    " FROM invitations i JOIN members m ON m.member_id = i.invited_by AND m.role = 'admin' AND m.banned_at IS NULL
-      WHERE i.ends_at > :now"
+    " FROM invitations i LEFT JOIN members m ON m.member_id = i.invited_by
+      WHERE i.ends_at > :now AND (i.invited_by IS NULL OR (m.role = 'admin' AND m.banned_at IS NULL))"
 );
 
 /// A new invitation.
@@ -59,7 +60,8 @@ pub(crate) struct NewInvitation<'a> {
     pub(crate) email: &'a str,
     pub(crate) role: Role,
     pub(crate) language: &'a str,
-    pub(crate) invited_by: MemberId,
+    /// `None`: the owner of the machine.
+    pub(crate) invited_by: Option<MemberId>,
     /// When the invitation expires; Unix seconds.
     pub(crate) ends_at: i64,
 }

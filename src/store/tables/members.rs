@@ -31,6 +31,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
         replaced("password_hash", "NULL").secret(),
         replaced("pin_hash", "NULL").secret(),
         emptied("language"),
+        not_personal("reminded_by", OUR_WORD),
         searched("staff_note"),
         searched("ban_reason"),
         not_personal("programmes", CATALOGUE),

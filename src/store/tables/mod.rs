@@ -45,6 +45,7 @@ pub(crate) mod replays;
 pub(crate) mod second_factors;
 pub mod security_answers;
 pub mod sessions;
+pub(crate) mod settings;
 pub(crate) mod shift_note;
 pub(crate) mod sign_in_steps;
 pub mod signers;
@@ -106,6 +107,7 @@ pub(crate) const PERSONAL: &[&[Table]] = &[
     second_factors::PERSONAL,
     security_answers::PERSONAL,
     sessions::PERSONAL,
+    settings::PERSONAL,
     shift_note::PERSONAL,
     sign_in_steps::PERSONAL,
     signers::PERSONAL,

@@ -84,6 +84,27 @@ fn sql(by: Activity) -> &'static Sql {
     }
 }
 
+row! {
+    /// How a member wants to be reminded, with what the member confirmed.
+    #[derive(Debug)]
+    pub(crate) struct Choice {
+        /// `email`, `sms` or `none`.
+        pub(crate) reminded_by: String,
+        pub(crate) email: Option<String> = "iif(email_confirmed_at IS NULL, NULL, email)",
+        pub(crate) phone: Option<String> = "iif(phone_confirmed_at IS NULL, NULL, phone)",
+        pub(crate) language: String,
+    }
+}
+
+pub(crate) fn find_choice(tx: &Read, member_id: MemberId) -> Result<Option<Choice>> {
+    tx.find(sql!("SELECT ", Choice::COLUMNS, " FROM members WHERE member_id = ?1"), [member_id])
+}
+
+/// Sets how a member is reminded: `email`, `sms` or `none`.
+pub(crate) fn choose(tx: &Write, member_id: MemberId, by: &str) -> Result<usize> {
+    tx.run(sql!("UPDATE members SET reminded_by = ?2 WHERE member_id = ?1"), (member_id, by))
+}
+
 pub(crate) fn exists(tx: &Read, member_id: MemberId, reminder: &Reminder) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM reminders WHERE member_id = ?1 AND programme = ?2 AND kind = ?3 AND renewal = ?4)"

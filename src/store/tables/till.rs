@@ -1,10 +1,10 @@
-//! The till: fees taken and undone at the desk, and the day closings that sum them up. Amounts are in the smallest unit
+//! The till: fees taken and undone at the desk, cash put in and taken out, and the day closings that sum them up. Amounts are in the smallest unit
 //! of a currency, moments in Unix seconds. Rows are added and never changed.
 
 use crate::domain::ids::{MemberId, PaymentId};
 use crate::domain::till::{Kind, Sums, is_same_voucher};
 use crate::store::joining::{WHO_DID, stays};
-use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal, searched};
+use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Seen, Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -23,13 +23,15 @@ pub(crate) const PERSONAL: &[Table] = &[
             ),
             Rows::others(
                 "till_entries_made_for_others",
-                "taken_by = :id AND payment_id NOT IN (SELECT payment_id FROM payments WHERE member_id = :id)",
+                "(taken_by = :id OR reviewed_by = :id)
+                  AND (payment_id IS NULL OR payment_id NOT IN (SELECT payment_id FROM payments WHERE member_id = :id))",
                 NUMBERS,
             )
             .only(&["entry_id", "kind", "amount_cents", "currency", "taken_at"]),
         ],
     )
-    .joins(&[stays("taken_by", WHO_DID)]),
+    .joins(&[stays("taken_by", WHO_DID), stays("reviewed_by", WHO_DID)])
+    .seen(Seen::OnPages),
     Table::new(
         "till_closings",
         "closing_id",
@@ -45,12 +47,13 @@ pub(crate) const PERSONAL: &[Table] = &[
 ];
 
 row! {
-    /// A fee that was taken, or the undoing of one.
+    /// A fee that was taken, the undoing of one, or cash that was put in or taken out.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub(crate) struct Entry {
-        pub(crate) payment_id: PaymentId,
+        /// `None`: cash that was put in or taken out.
+        pub(crate) payment_id: Option<PaymentId>,
         pub(crate) kind: Kind,
-        /// Negative where a fee was undone.
+        /// Negative where a fee was undone or cash was taken out.
         pub(crate) amount_cents: i64,
         pub(crate) currency: String,
         /// The reason why the fee is free of charge or was undone; or the number of a voucher.
@@ -63,6 +66,8 @@ row! {
         pub(crate) taken_at: i64,
         /// The number of the form, by which a form that is sent twice is recognized.
         pub(crate) form_number: Option<i64>,
+        /// The admin who saw an undoing; `None`: nobody yet.
+        pub(crate) reviewed_by: Option<MemberId>,
     } saved
 }
 
@@ -78,6 +83,7 @@ row! {
         pub(crate) undoes: Option<i64>,
         pub(crate) paid_until: Option<i64>,
         pub(crate) taken_at: i64,
+        pub(crate) reviewed_by: Option<MemberId>,
         pub(crate) undone_by: Option<i64> = "(SELECT u.entry_id FROM till_entries u WHERE u.undoes = e.entry_id)",
         /// The member; `None`: the payment has none.
         pub(crate) member_id: Option<MemberId> = "m.member_id",
@@ -93,9 +99,12 @@ row! {
         /// The last entry of the day; 0: there was none yet.
         pub(crate) last_entry_id: i64,
         pub(crate) currency: String,
-        /// The cash that the closing before left in the drawer.
+        /// The cash that the closing before left in the drawer, or the opening float.
         pub(crate) float_cents: i64,
+        /// The fees paid in cash.
         pub(crate) cash_cents: i64,
+        /// The cash put in otherwise, less the cash taken out.
+        pub(crate) moved_cents: i64,
         pub(crate) terminal_cents: i64,
         pub(crate) voucher_cents: i64,
         pub(crate) counted_cents: i64,
@@ -111,7 +120,7 @@ row! {
 impl Closing {
     /// The cash that should be in the drawer.
     pub(crate) fn expected_cents(&self) -> i64 {
-        self.float_cents + self.cash_cents
+        self.float_cents + self.cash_cents + self.moved_cents
     }
 
     /// The surplus of cash in the drawer; negative: cash is missing.
@@ -137,6 +146,30 @@ pub(crate) fn find_by_form(tx: &Read, form_number: i64) -> Result<Option<i64>> {
 /// The entry that undoes another.
 pub(crate) fn find_undo(tx: &Read, entry_id: i64) -> Result<Option<i64>> {
     tx.find(sql!("SELECT entry_id FROM till_entries WHERE undoes = ?1"), [entry_id])
+}
+
+/// The last fee that a clerk took, undone or not.
+pub(crate) fn find_last_of(tx: &Read, clerk_id: MemberId) -> Result<Option<i64>> {
+    let sql = sql!(
+        "SELECT max(entry_id) FROM till_entries WHERE taken_by = ?1 AND undoes IS NULL AND payment_id IS NOT NULL"
+    );
+    tx.get(sql, [clerk_id])
+}
+
+/// The undoings that no admin has seen: how many, and the first.
+pub(crate) fn find_unreviewed(tx: &Read) -> Result<(i64, i64)> {
+    let sql = sql!(
+        "SELECT count(*), coalesce(min(entry_id), 0) FROM till_entries WHERE undoes IS NOT NULL AND reviewed_by IS NULL"
+    );
+    tx.get(sql, [])
+}
+
+/// Notes that an admin has seen an undoing; 0 where there is none that waits.
+pub(crate) fn set_reviewed(tx: &Write, entry_id: i64, admin: Option<MemberId>) -> Result<usize> {
+    let sql = sql!(
+        "UPDATE till_entries SET reviewed_by = ?2 WHERE entry_id = ?1 AND undoes IS NOT NULL AND reviewed_by IS NULL"
+    );
+    tx.run(sql, (entry_id, admin))
 }
 
 /// Whether a fee that stands was paid by the voucher of this number.
@@ -172,7 +205,7 @@ pub(crate) fn last(tx: &Read) -> Result<i64> {
 const LINE: &str = joined!(
     "SELECT ",
     Line::COLUMNS,
-    " FROM till_entries e JOIN payments p ON p.payment_id = e.payment_id
+    " FROM till_entries e LEFT JOIN payments p ON p.payment_id = e.payment_id
       LEFT JOIN members m ON m.member_id = p.member_id LEFT JOIN members c ON c.member_id = e.taken_by"
 );
 

@@ -96,7 +96,7 @@ fn again(site: &Site, call: &Call, clerk: &Clerk, sent: BookingInput, key: &'sta
     today::refuse(site, call, clerk, BookingInput { problem: Some(key), ..sent })
 }
 
-fn problem_key(why: NotBooked) -> &'static str {
+pub(super) fn problem_key(why: NotBooked) -> &'static str {
     match why {
         NotBooked::Denied(Denial::Banned) => "desk.walk_in_banned",
         NotBooked::Denied(Denial::EmailNotConfirmed) => "desk.walk_in_unconfirmed",

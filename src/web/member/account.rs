@@ -15,20 +15,21 @@ use crate::http::fields;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
-use crate::store::tables::{languages, members, sessions};
+use crate::store::tables::{languages, members, reminders, sessions};
 use crate::web::{Form, form, form_status, read_form, refused_form};
 use askama::Template;
 
 pub(crate) const PATH: &str = "/me/account";
 const SESSION_ID_CHARS_MAX: usize = 64;
 const LANGUAGE_CHARS_MAX: usize = 5;
-const DONE: [(&str, &str); 11] = [
+const DONE: [(&str, &str); 12] = [
     ("photo", "kiosk.done_photo"),
     ("no-photo", "kiosk.done_no_photo"),
     ("profile", "me.done_profile"),
     ("email", "me.done_email"),
     ("phone", "me.done_phone"),
     ("language", "me.done_language"),
+    ("reminders", "me.done_reminders"),
     ("before", "me.done_before"),
     ("password", "me.done_password"),
     ("device", "me.done_device"),
@@ -53,6 +54,8 @@ struct Page {
     devices: Vec<Device>,
     /// The language that the member chose for mails and papers.
     chosen: Option<Language>,
+    /// How the member is reminded: name, key of the words, whether chosen.
+    reminded_by: Vec<(&'static str, &'static str, bool)>,
     /// Why the password was not changed.
     problem: Option<String>,
 }
@@ -99,10 +102,11 @@ fn device_name(user_agent: String) -> Option<String> {
 fn page(site: &Site, call: &Call, member: &Member, pin: Option<Pin>, problem: Option<String>) -> Answer {
     let shell = Shell::after_action(site, call, member, PATH, &DONE)?;
     let (zone, language, now) = (site.time_zone()?, call.language(), site.now());
-    let (profile, listed, chosen) = site.store.read(|tx| {
+    let (profile, listed, chosen, reminded) = site.store.read(|tx| {
         let profile = members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
         let chosen = languages::find_chosen(tx, member.id())?;
-        Ok((profile, sessions::list_of_member(tx, member.id(), now)?, chosen))
+        let reminded = reminders::find_choice(tx, member.id())?.map(|choice| choice.reminded_by).unwrap_or_default();
+        Ok((profile, sessions::list_of_member(tx, member.id(), now)?, chosen, reminded))
     })?;
     let device = |one: sessions::Listed| Device {
         session_id: one.session_id(),
@@ -122,6 +126,7 @@ fn page(site: &Site, call: &Call, member: &Member, pin: Option<Pin>, problem: Op
         is_phone_confirmed: profile.phone_verified,
         pin,
         devices,
+        reminded_by: own_profile::REMINDED_BY.map(|(name, key)| (name, key, name == reminded)).into(),
         chosen: chosen.and_then(|tag| Language::of_member(&tag)),
         problem,
     };
@@ -179,6 +184,13 @@ pub(crate) fn choose_language(site: &Site, call: &Call, member: &Member) -> Answ
     }
     app::change(site, member, call.language(), |cx| own_profile::choose_language(cx, language))?;
     Ok(reply::see_other(&format!("{PATH}?done=language")))
+}
+
+/// `POST /me/account/reminders`: how the member is reminded of flights and ends.
+pub(crate) fn choose_reminders(site: &Site, call: &Call, member: &Member) -> Answer {
+    let by = read_form(call, |form| form.line("by", LANGUAGE_CHARS_MAX))?;
+    app::change(site, member, call.language(), |cx| own_profile::choose_reminders(cx, &by))?;
+    Ok(reply::see_other(&format!("{PATH}?done=reminders")))
 }
 
 /// `POST /me/account/devices`: ends one session, or without its name all others.

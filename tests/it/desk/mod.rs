@@ -38,6 +38,7 @@ mod record;
 mod reports;
 mod saturday;
 mod sent_again;
+mod settings;
 mod sign_in;
 mod sign_offs;
 mod signer_proof;

@@ -130,9 +130,9 @@ fn a_day_at_the_till(site: &Site) {
             (tx.now() - 7_200, super::HOSTILE),
         )?;
         Ok(tx.run(
-            "INSERT INTO till_closings (last_entry_id, currency, float_cents, cash_cents, terminal_cents, voucher_cents,
+            "INSERT INTO till_closings (last_entry_id, currency, float_cents, cash_cents, moved_cents, terminal_cents, voucher_cents,
                                         counted_cents, left_cents, note, closed_by, closed_at, form_number)
-             VALUES (3, 'CHF', 10000, 0, 3000, 0, 9950, 9950, 'a coin is missing', 3, ?1, 1)",
+             VALUES (3, 'CHF', 10000, 0, 0, 3000, 0, 9950, 9950, 'a coin is missing', 3, ?1, 1)",
             [tx.now() - 7_100],
         )?)
     });

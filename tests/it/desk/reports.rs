@@ -341,3 +341,40 @@ fn a_booking_counts_as_flown_only_once_its_time_has_come() {
     site.advance(std::time::Duration::from_secs(3_600));
     assert_eq!(today(&clerk), format!("{date},1,12,0,1,20"));
 }
+
+#[test]
+fn the_owner_s_report_counts_use_no_shows_flyers_and_fees_and_gives_the_accountant_a_month() {
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.yearly_fee_cents = 3_000;
+    });
+    let (jane, joe) = (site.member("jane"), site.member("joe"));
+    let clerk = Clerk::at(&site, &site.desk());
+    let bookings = [&jane, &joe].map(|member| super::book(&site, member, 0));
+    site.change(|tx| {
+        tx.run("UPDATE bookings SET arrived_at = flight_date WHERE booking_id = ?1", [bookings[0]])?;
+        Ok(tx.run(
+            "UPDATE bookings SET ended_as = 'no_show', ended_at = flight_date WHERE booking_id = ?1",
+            [bookings[1]],
+        )?)
+    });
+    super::till::pay(&clerk, jane.id, "cash", "");
+    let today = site.inside().time_zone().unwrap().date(site.now());
+    let csv = clerk.get(&format!("/desk/reports/hall.csv?from={today}&to={today}"));
+    let csv = String::from_utf8(csv.body).unwrap();
+    for row in [
+        "bookings,all,,2",
+        "bookings,arrived,,1",
+        "bookings,no_show,,1",
+        "flyers,new,,1",
+        "flyers,returning,,0",
+        &format!("fees_cents_CHF,{},cash,3000", &today[..7]),
+    ] {
+        assert!(csv.lines().any(|line| line == row), "{row}: {csv}");
+    }
+    let page = clerk.get(&format!("/desk/reports/hall?from={today}&to={today}")).page();
+    assert!(page.contains("30.00 CHF") && page.contains("No-shows") && page.contains("class=\"heat"), "{page}");
+    let month = String::from_utf8(clerk.get(&format!("/desk/reports/month.csv?month={}", &today[..7])).body).unwrap();
+    assert!(month.lines().count() == 2 && month.contains(",cash,30.00,CHF,"), "{month}");
+    assert_eq!(clerk.get("/desk/reports/month.csv?month=soon").status, 422);
+}

@@ -190,6 +190,7 @@ fn an_admin_undoes_a_fee_once_and_the_year_is_taken_back() {
     let site = site();
     let (jane, clerk, admin) = (site.member("jane"), Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.admin()));
     let receipt = pay(&clerk, jane.id, "cash", "");
+    site.advance(Duration::from_secs(601));
     let path = format!("/desk/till/entries/{receipt}/undo");
     assert_eq!(clerk.post(&path, &[("reason", "wrong member")]).status, 403);
     assert!(!clerk.get(&format!("/desk/till/entries/{receipt}")).page().contains("Undo payment"));
@@ -206,10 +207,81 @@ fn an_admin_undoes_a_fee_once_and_the_year_is_taken_back() {
     let page = admin.get(&format!("/desk/till/entries/{undo}")).page();
     assert!(page.contains("-30.00 CHF") && page.contains("wrong member"), "{page}");
     assert_eq!(admin.post(&format!("/desk/till/entries/{undo}/undo"), &[("reason", "x")]).status, 404);
-    assert_eq!(admin.get(&format!("/desk/till/entries/{undo}/receipt")).status, 404);
+    assert!(admin.get(&format!("/desk/till/entries/{undo}/receipt")).body.starts_with(b"%PDF"), "a printed reversal");
+    assert!(!admin.get("/desk").page().contains("that clerks undid"), "an admin knows what an admin did");
     // The member pays after all, as if the undone fee had not been taken.
     pay(&clerk, jane.id, "terminal", "");
     assert_eq!(paid_until(&site, &jane), Some(site.end_of_day(site.now() + YEAR)));
+}
+
+#[test]
+fn a_clerk_undoes_the_own_last_fee_within_ten_minutes_and_an_admin_sees_it() {
+    let site = site();
+    let (jane, joe) = (site.member("jane"), site.member("joe"));
+    let (clerk, other) = (Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.desk()));
+    let admin = Clerk::at(&site, &site.admin());
+    let undo = |clerk: &Clerk, receipt: i64| {
+        clerk.post(&format!("/desk/till/entries/{receipt}/undo"), &[("reason", "wrong member")])
+    };
+    let (first, last) = (pay(&clerk, jane.id, "cash", ""), pay(&clerk, joe.id, "cash", ""));
+    assert_eq!(undo(&clerk, first).status, 403, "not the last");
+    assert_eq!(undo(&other, last).status, 403, "not the own");
+    assert!(clerk.get(&format!("/desk/till/entries/{last}")).page().contains("You can undo your last payment"));
+    let done = undo(&clerk, last);
+    let reversal = last + 1;
+    let place = format!("/desk/till/entries/{reversal}?done=undone");
+    assert_eq!((done.status, done.header("location")), (303, Some(&*place)), "{done}");
+    assert!(clerk.get(&place).page().contains("Print the reversal"));
+    assert!(clerk.get(&format!("/desk/till/entries/{reversal}/receipt")).body.starts_with(b"%PDF"));
+    assert_eq!(paid_until(&site, &joe), None, "the year goes back");
+    assert!(site.notices(&joe).iter().any(|notice| notice == "notice.payment_taken_back"), "the member is told");
+    assert_eq!(undo(&clerk, first).status, 403, "one payment, not one after the other");
+    let till = clerk.get("/desk/till").page();
+    assert!(till.contains("Undoes") && till.contains("30.00 CHF"), "{till}");
+
+    let waits = "Payments that clerks undid: 1";
+    assert!(admin.get("/desk").page().contains(waits) && !clerk.get("/desk").page().contains(waits));
+    let seen = format!("/desk/till/entries/{reversal}/reviewed");
+    assert_eq!(clerk.post(&seen, &[]).status, 403);
+    assert_eq!(admin.post(&seen, &[]).status, 303);
+    assert!(!admin.get("/desk").page().contains(waits));
+
+    let late = pay(&clerk, joe.id, "cash", "");
+    site.advance(Duration::from_secs(600));
+    assert_eq!(undo(&clerk, late).status, 403, "after ten minutes");
+    let closed = pay(&clerk, joe.id, "cash", "");
+    assert_eq!(close(&clerk, "90", "0", "").status, 303);
+    assert_eq!(undo(&clerk, closed).status, 403, "after the closing");
+}
+
+#[test]
+fn cash_that_is_put_in_or_taken_out_is_expected_in_the_drawer() {
+    let site = site();
+    let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
+    let page = clerk.get("/desk/till").page();
+    assert!(page.contains("Enter the opening float"), "{page}");
+    let send = |kind: &str, amount: &str, reason: &str, number: &str| {
+        clerk.post("/desk/till/move", &[("kind", kind), ("amount", amount), ("reason", reason), ("number", number)])
+    };
+    assert_eq!(send("float", "100", "", "11").status, 303);
+    assert_eq!(send("float", "100", "", "11").status, 303, "a double click");
+    assert_eq!(send("float", "100", "", "12").status, 409, "the float is entered once");
+    assert_eq!(send("in", "20", "", "13").status, 422, "no reason");
+    assert_eq!(send("in", "20", "coins from the bank", "13").status, 303);
+    assert_eq!(send("out", "500", "petrol", "14").status, 422, "more than there is");
+    assert_eq!(send("out", "15.50", "petrol", "14").status, 303);
+    assert_eq!(send("out", "16", "petrol", "14").status, 409, "the form was used");
+    assert_eq!(send("cash", "16", "petrol", "15").status, 422, "no fee comes this way");
+    pay(&clerk, jane.id, "cash", "");
+    let page = clerk.get("/desk/till").page();
+    assert!(
+        page.contains("134.50 CHF") && page.contains("petrol") && !page.contains("Enter the opening float"),
+        "{page}"
+    );
+    assert_eq!(deeds(&site, "till.moved"), 3);
+    assert_eq!(close(&clerk, "134,50", "50", "").status, 303, "the drawer agrees");
+    let csv = String::from_utf8(clerk.get("/desk/till/closings.csv").body).unwrap();
+    assert!(csv.contains("CHF,100.00,30.00,4.50,0.00,0.00,134.50,134.50,0.00,50.00,"), "{csv}");
 }
 
 #[test]
@@ -285,7 +357,7 @@ fn a_day_is_closed_once_with_what_the_clerk_saw() {
     let rows: Vec<&str> = csv.lines().collect();
     assert_eq!(rows.len(), 3, "{csv}");
     assert!(
-        rows[1].contains("CHF,20.00,30.00,0.00,0.00,50.00,45.50,-4.50,0.00,two coins are missing"),
+        rows[1].contains("CHF,20.00,30.00,0.00,0.00,0.00,50.00,45.50,-4.50,0.00,two coins are missing"),
         "a number, not a text: {csv}"
     );
     let entries = String::from_utf8(clerk.get("/desk/till/closings/1/entries.csv").body).unwrap();

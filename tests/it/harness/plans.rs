@@ -53,6 +53,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ("DELETE FROM sign_in_steps WHERE (", "steps live ten minutes and are swept each minute, so there are few"),
     ("DELETE FROM kiosk_", "codes live minutes and are swept each minute, guests are one a kiosk"),
     ("SELECT count(*) FROM till_closings", "one a day"),
+    ("FROM settings s LEFT JOIN members m", "a row for each change that an admin made of a setting"),
+    ("FROM (SELECT DISTINCT member_id FROM bookings INDEXED BY", "the flyers of a report, who were found by an index"),
     ("FROM kiosks ORDER BY kiosk_id DESC LIMIT", "a site has a few"),
     ("SELECT count(*) FROM kiosks", "likewise"),
     (

@@ -387,3 +387,37 @@ fn at_whatever_moments_and_however_often_it_runs_each_due_notice_comes_once() {
     outcome.unwrap();
     assert!(reminded.get() > 60, "the lives were too quiet to show anything: {reminded:?}");
 }
+
+#[test]
+fn a_flight_a_membership_and_a_waiver_are_reminded_of_once_as_the_member_chose() {
+    let site = Site::open_with(|config| {
+        config.yearly_fee_cents = 3_000;
+        config.mail = Some(senders::mail_to_nowhere());
+    });
+    let (jane, joe) = (site.member("jane"), site.member("joe"));
+    let flight = site.now() + 3 * DAY;
+    let book = |member: &Caller| {
+        site.change(|tx| {
+            Ok(tx.run(
+                "INSERT INTO bookings (partner_id, member_id, flight_date, minutes_booked, tunnel_id, created_at, updated_at)
+                 VALUES ((SELECT min(partner_id) FROM partners), ?1, ?2, 10, ?3, ?4, ?4)",
+                (member.id, flight, Site::TUNNEL_ID, site.now()),
+            )?)
+        })
+    };
+    site.partner();
+    book(&jane);
+    book(&joe);
+    let sql = "UPDATE members SET reminded_by = iif(member_id = ?2, 'none', 'email'), paid_until = iif(member_id = ?1, ?3, NULL)";
+    let ends = site.end_of_day(site.now() + 16 * DAY);
+    site.change(|tx| Ok(tx.run(sql, (jane.id, joe.id, ends))?));
+    assert_eq!(run(&site).reminders.len(), 0, "three days before");
+    pass(&site, 2 * DAY);
+    let first = run(&site);
+    assert_eq!((first.reminders.len(), first.mails), (3, 2), "two flights and a membership: {first:?}");
+    assert_eq!(run(&site).reminders.len(), 0, "once");
+    assert_eq!(site.notices(&jane), ["notice.flight_near", "notice.membership_ends"]);
+    assert_eq!(site.notices(&joe), ["notice.flight_near"], "a member who wants no messages finds it in the app");
+    pass(&site, 12 * DAY);
+    assert_eq!(run(&site).reminders.len(), 1, "the membership's last");
+}

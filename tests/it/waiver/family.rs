@@ -302,3 +302,46 @@ fn a_kiosk_says_to_a_child_who_signs_and_to_everybody_why_again() {
         kiosk.post("/kiosk/leave", &[]);
     }
 }
+
+#[test]
+fn a_family_at_the_desk_is_booked_together_signs_once_and_is_checked_in_together() {
+    let site = Site::open_with(|config| {
+        on(config);
+        config.minutes_per_quarter_hour = 0;
+    });
+    let admin = demand(&site);
+    let (mother, child) = (site.member("mother"), site.member("child"));
+    for (member, years) in [(&mother, 40), (&child, 9)] {
+        site.born(member, (site.now() - years * YEAR) / 86_400 * 86_400);
+    }
+    let guardian = [("guardian", "mother"), ("relation", "parent")];
+    assert_eq!(admin.post(&format!("/desk/members/{}/guardians", child.id), &guardian).status, 303);
+    let page = admin.get(&format!("/desk/group?with={}", mother.id)).page();
+    assert!([&mother, &child].iter().all(|one| page.contains(&format!("{} ", one.id))), "{page}");
+    let count = |sql: &str| -> i64 { site.change(|tx| Ok(tx.get(sql, [])?)) };
+    let book = |members: &str, number: &str| {
+        admin.post("/desk/group", &[("members", members), ("minutes", "10"), ("number", number)])
+    };
+    let wrong = book("mother\nnobody at all", "77");
+    assert!(wrong.status == 422 && wrong.page().contains("nobody matches"), "{wrong}");
+    assert_eq!(count("SELECT count(*) FROM bookings"), 0, "all or none");
+    let both = format!("{}\n{}", mother.id, child.id);
+    let path = format!("/desk/members/{}/waiver", mother.id);
+    for _ in 0..2 {
+        let booked = book(&both, "78");
+        assert_eq!(
+            (booked.status, booked.header("location")),
+            (303, Some(&*format!("{path}?done=booked"))),
+            "{booked}"
+        );
+    }
+    assert_eq!(count("SELECT count(*) FROM bookings"), 2, "a double click");
+    let page = admin.get(&path).page();
+    assert!([&mother, &child].iter().all(|one| page.contains(&format!("flies_{}", one.id))), "{page}");
+    let signed = sign(&admin, &path, &[mother.id, child.id], &[]);
+    assert_eq!(signed.status, 303, "{signed}");
+    assert_eq!(count("SELECT count(*) FROM waiver_signatures WHERE place = 'desk'"), 2, "one signature for both");
+    assert!(admin.get(&path).page().contains("Check in the family"));
+    assert_eq!(admin.post(&format!("/desk/members/{}/check-in", mother.id), &[]).status, 303);
+    assert_eq!(count("SELECT count(*) FROM bookings WHERE arrived_at IS NOT NULL"), 2);
+}

@@ -1,23 +1,22 @@
 //! The till: taking and undoing a membership fee, the receipt, and closing the day.
 
+pub(crate) mod drawer;
+pub(crate) mod receipts;
+
 use super::membership;
-use crate::app::{Change, language_on_paper};
-use crate::auth::limits::messages::{self, Cause, Quota};
-use crate::auth::passcode;
+use crate::app::Change;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
 use crate::domain::payment::{Decision, Price, Status, Weighted};
-use crate::domain::till::{Kind, SECOND_FEE_SECONDS, Sums};
-use crate::domain::when;
+use crate::domain::till::{CLERK_UNDOES_SECONDS, Kind, SECOND_FEE_SECONDS, Sums};
 use crate::http::failure::Failure;
-use crate::i18n::language::{Language, Text};
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::tables::outbox::{self, Channel};
+use crate::store::tables::members;
+use crate::store::tables::outbox::Channel;
 use crate::store::tables::payments::{self, Account};
-use crate::store::tables::till::{self, Closing, Entry, Line};
-use crate::store::tables::{members, tunnels};
-use serde_json::json;
+use crate::store::tables::till::{self, Closing, Entry};
 
 /// A fee that a clerk takes.
 #[derive(Debug)]
@@ -123,6 +122,8 @@ pub(crate) struct Day {
     pub(crate) to: i64,
     /// The cash that lay in the drawer when the day began.
     pub(crate) float_cents: i64,
+    /// Whether the opening float is still to be entered: no closing in this currency says what lay in the drawer.
+    pub(crate) takes_float: bool,
     /// The currency of the entries; without entries that of the fee, otherwise that of the last closing.
     pub(crate) currency: Option<String>,
     pub(crate) sums: Sums,
@@ -130,7 +131,7 @@ pub(crate) struct Day {
 
 impl Day {
     pub(crate) fn expected_cents(&self) -> i64 {
-        self.float_cents + self.sums.of(Kind::Cash).cents
+        self.float_cents + self.sums.of(Kind::Cash).cents + self.sums.moved_cents()
     }
 }
 
@@ -144,14 +145,17 @@ pub(crate) fn read_day(site: &Site, tx: &Read) -> Result<Day, Failure> {
         None => site.fee(tx)?.currency.or(last.as_ref().map(|(_, closing)| closing.currency.clone())),
     };
     let kept = last.as_ref().filter(|(_, closing)| Some(&closing.currency) == currency.as_ref());
+    let sums = till::sum(tx, from, to)?;
+    let float = sums.of(Kind::Float);
     Ok(Day {
         closing_id: last.as_ref().map_or(0, |(closing_id, _)| *closing_id),
         closed_at: last.as_ref().map(|(_, closing)| closing.closed_at),
         from,
         to,
-        float_cents: kept.map_or(0, |(_, closing)| closing.left_cents),
+        float_cents: kept.map_or(0, |(_, closing)| closing.left_cents) + float.cents,
+        takes_float: kept.is_none() && float.taken == 0,
         currency,
-        sums: till::sum(tx, from, to)?,
+        sums,
     })
 }
 
@@ -200,7 +204,7 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial
     let entry_id = till::insert(
         cx.tx,
         &Entry {
-            payment_id,
+            payment_id: Some(payment_id),
             kind: fee.kind,
             amount_cents: cents,
             currency,
@@ -210,12 +214,13 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial
             taken_by: cx.member_id(),
             taken_at: moment(cx, &day),
             form_number: Some(fee.form_number),
+            reviewed_by: None,
         },
     )?;
     let detail = Detail::none().number("entry_id", entry_id).word("kind", fee.kind.name());
     cx.record("payment.taken", &Subject::Member(fee.member_id), &detail.number("amount_cents", cents))?;
     // A member whose message quota is used up gets the receipt on paper.
-    let is_mailed = mails && post_receipt(cx, entry_id, fee.member_id, &subject.email)?.is_counted();
+    let is_mailed = mails && receipts::post_receipt(cx, entry_id, fee.member_id, &subject.email)?.is_counted();
     Ok(Ok(TakenFee { entry_id, is_mailed }))
 }
 
@@ -235,6 +240,7 @@ fn price(cx: &Change, fee: &Fee, day: &Day) -> Result<Result<Price, Denial>, Fai
         Kind::Free if fee.reason.is_empty() => Err(Denial::ReasonMissing),
         Kind::Free => Ok(Price { cents: 0, currency }),
         Kind::Cash | Kind::Terminal | Kind::Voucher => Ok(Price { cents: wanted.cents, currency }),
+        Kind::Float | Kind::CashIn | Kind::CashOut => return Err(Failure::broken()),
     })
 }
 
@@ -243,13 +249,35 @@ fn moment(cx: &Change, day: &Day) -> i64 {
     day.closed_at.map_or(cx.now(), |closed_at| cx.now().max(closed_at))
 }
 
-/// Undoes a fee: the year that it granted is taken back. 403 unless the actor is an admin. A second call changes
-/// nothing. Audited; the member is notified. 404 where there is no such fee. Returns the number of the entry that
-/// undoes it.
+/// The moment until which a clerk undoes a fee without an admin: the last that the same clerk took, minutes ago, on the
+/// day that is open. `None`: not at all.
+pub(crate) fn own_undo_ends(
+    tx: &Read,
+    clerk_id: MemberId,
+    entry_id: i64,
+    entry: &Entry,
+    now: i64,
+) -> Result<Option<i64>, Failure> {
+    let closed = till::find_last_closing(tx)?.map_or(0, |(_, closing)| closing.last_entry_id);
+    let ends = entry.taken_at + CLERK_UNDOES_SECONDS;
+    let is_open = entry.taken_by == Some(clerk_id) && entry_id > closed && now < ends;
+    Ok((is_open && till::find_last_of(tx, clerk_id)? == Some(entry_id)).then_some(ends))
+}
+
+/// Undoes a fee: the year that it granted is taken back. An admin undoes any, a clerk the own last one within minutes and
+/// before the closing, else 403. A second call changes nothing. Audited; the member is notified. 404 where there is no such
+/// fee. Returns the number of the entry that undoes it.
 pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Result<i64, Denial>, Failure> {
-    cx.check_admin()?;
-    let entry = till::find(cx.tx, entry_id)?.filter(|entry| entry.undoes.is_none()).ok_or_else(Failure::not_found)?;
-    if let Some(undo) = till::find_undo(cx.tx, entry_id)? {
+    cx.check_staff()?;
+    let entry = till::find(cx.tx, entry_id)?
+        .filter(|entry| entry.undoes.is_none() && entry.payment_id.is_some())
+        .ok_or_else(Failure::not_found)?;
+    let (undo, is_admin) = (till::find_undo(cx.tx, entry_id)?, cx.check_admin().is_ok());
+    let clerk_id = cx.member_id().unwrap_or_default();
+    if !is_admin && own_undo_ends(cx.tx, clerk_id, entry_id, &entry, cx.now())?.is_none() {
+        return Err(Failure::not_allowed().saying(Text::new("till.undo_admin")));
+    }
+    if let Some(undo) = undo {
         return Ok(Ok(undo));
     }
     if reason.is_empty() {
@@ -259,7 +287,8 @@ pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Resul
     if day.to > day.from && day.currency.as_ref() != Some(&entry.currency) {
         return Ok(Err(Denial::OtherCurrency));
     }
-    let mut account = payments::find_by_number(cx.tx, entry.payment_id)?.ok_or_else(Failure::broken)?;
+    let payment_id = entry.payment_id.ok_or_else(Failure::broken)?;
+    let mut account = payments::find_by_number(cx.tx, payment_id)?.ok_or_else(Failure::broken)?;
     if let Some(member_id) = account.member_id {
         cx.served(member_id)?;
     }
@@ -275,10 +304,12 @@ pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Resul
             taken_by: cx.member_id(),
             taken_at: moment(cx, &day),
             form_number: None,
+            // What a clerk undid waits until an admin has seen it.
+            reviewed_by: cx.member_id().filter(|_| is_admin),
             ..entry
         },
     )?;
-    let subject = account.member_id.map_or(Subject::Payment(entry.payment_id), Subject::Member);
+    let subject = account.member_id.map_or(Subject::Payment(payment_id), Subject::Member);
     let detail = Detail::none().number("entry_id", undo).number("undoes", entry_id).word("kind", entry.kind.name());
     cx.record("payment.undone", &subject, &detail.number("amount_cents", -entry.amount_cents))?;
     Ok(Ok(undo))
@@ -324,6 +355,7 @@ fn judge(cx: &Change, count: &CashCount, day: &Day) -> Result<Closing, ClosingDe
         currency: day.currency.clone().ok_or(ClosingDenial::NoCurrency)?,
         float_cents: day.float_cents,
         cash_cents: day.sums.of(Kind::Cash).cents,
+        moved_cents: day.sums.moved_cents(),
         terminal_cents: day.sums.of(Kind::Terminal).cents,
         voucher_cents: day.sums.of(Kind::Voucher).cents,
         counted_cents: count.counted_cents,
@@ -333,69 +365,6 @@ fn judge(cx: &Change, count: &CashCount, day: &Day) -> Result<Closing, ClosingDe
         closed_at: moment(cx, day),
         form_number: count.form_number,
     })
-}
-
-/// A receipt as text, in the language of the member where it is known.
-#[derive(Debug)]
-pub(crate) struct Receipt {
-    pub(crate) language: Language,
-    /// `30.00 CHF`.
-    pub(crate) amount: String,
-    pub(crate) kind: String,
-    /// The last day of the membership; empty where the fee was undone.
-    pub(crate) until: String,
-    /// `21 Nov 2026, 14:05`.
-    pub(crate) at: String,
-}
-
-/// Formats a receipt; `language` is used where the member's is not known.
-pub(crate) fn word_receipt(site: &Site, tx: &Read, line: &Line, language: Language) -> Result<Receipt, Failure> {
-    let language = line.member_id.map_or(Ok(language), |member_id| language_on_paper(tx, member_id, language))?;
-    let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
-    Ok(Receipt {
-        language,
-        amount: Price { cents: line.amount_cents, currency: line.currency.clone() }.in_words(language),
-        kind: language.say(&Text::new(line.kind.key())),
-        until: line.paid_until.map(|until| when::day(language, &zone, until)).unwrap_or_default(),
-        at: when::moment(language, &zone, line.taken_at),
-    })
-}
-
-/// Mails the receipt to the member; `false`: the member has no address. Audited. 404 where there is no such fee, or it
-/// has no member; 403 where the actor may not serve the member; 429 where the member's message quota is used up.
-pub(crate) fn mail_receipt(cx: &Change, entry_id: i64) -> Result<bool, Failure> {
-    let line = till::find_line(cx.tx, entry_id)?.filter(|line| line.undoes.is_none()).ok_or_else(Failure::not_found)?;
-    let member_id = line.member_id.ok_or_else(Failure::not_found)?;
-    let email = cx.served(member_id)?.email.clone();
-    if email.is_empty() {
-        return Ok(false);
-    }
-    passcode::check_counted(cx.tx, post_receipt(cx, entry_id, member_id, &email)?)?;
-    Ok(true)
-}
-
-/// Puts the receipt into the outbox, unless the member's message quota is used up.
-fn post_receipt(cx: &Change, entry_id: i64, member_id: MemberId, email: &str) -> Result<Quota, Failure> {
-    let quota = messages::take(cx.site, cx.tx, Cause::Staff, member_id, Channel::Email, email)?;
-    if !quota.is_counted() {
-        return Ok(quota);
-    }
-    let line = till::find_line(cx.tx, entry_id)?.ok_or_else(Failure::not_found)?;
-    let receipt = word_receipt(cx.site, cx.tx, &line, cx.language)?;
-    let message = outbox::NewMessage {
-        channel: Channel::Email,
-        member_id: Some(member_id),
-        recipient: email,
-        language: receipt.language.tag(),
-        template: if line.amount_cents == 0 { "receipt_free" } else { "receipt" },
-        values: &json!({
-            "number": entry_id, "name": line.member, "amount": receipt.amount, "kind": receipt.kind, "until": receipt.until,
-            "day": receipt.at,
-        }),
-    };
-    outbox::insert(cx.tx, &cx.site.keys, &message)?;
-    cx.record("receipt.mailed", &Subject::Member(member_id), &Detail::none().number("entry_id", entry_id))?;
-    Ok(quota)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::domain::audit::{Actor, ActorId, Origin};
 use crate::domain::ids::MemberId;
 use crate::domain::payment::Event;
 use crate::domain::role::Role;
+use crate::i18n::language::Language;
 use crate::ops::lifecycle::Identity;
 use crate::store::data_dir::DataDir;
 use crate::store::tables::till as store;
@@ -190,7 +191,7 @@ proptest! {
         for (number, step) in (1..).zip(steps) {
             match step {
                 Step::Take(member_id, kind) => {
-                    let entry = take(&till.site, &till.admin, member_id, Kind::ALL[kind], number).unwrap();
+                    let entry = take(&till.site, &till.admin, member_id, Kind::FEES[kind], number).unwrap();
                     taken.push((entry, member_id));
                 }
                 Step::Undo(index) if !taken.is_empty() => {
@@ -238,7 +239,7 @@ fn two_desks_take_and_close_at_once_and_nothing_is_counted_twice_or_lost() {
             threads.spawn(move || {
                 start.wait();
                 for number in 1..=FEES {
-                    let kind = Kind::ALL[(number % 4) as usize];
+                    let kind = Kind::FEES[(number % 4) as usize];
                     let entry =
                         take(&site, &actor, MemberId(1 + desk), kind, desk * 1_000 + number).expect("the fee is taken");
                     if number % 5 == 0 {
@@ -276,7 +277,7 @@ fn two_desks_take_and_close_at_once_and_nothing_is_counted_twice_or_lost() {
         })
         .unwrap();
     // Of a desk's 25 fees, every fifth is undone; 15 of the other 20 are not free of charge.
-    let paid = (1..=FEES).filter(|number| number % 5 != 0 && Kind::ALL[(number % 4) as usize] != Kind::Free).count();
+    let paid = (1..=FEES).filter(|number| number % 5 != 0 && Kind::FEES[(number % 4) as usize] != Kind::Free).count();
     assert_eq!(closed, DESKS * paid as i64 * FEE_CENTS);
 }
 

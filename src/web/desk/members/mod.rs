@@ -11,6 +11,7 @@ pub(crate) mod list_import;
 pub(crate) mod list_tabs;
 pub(crate) mod lookup;
 pub(crate) mod opening_balance;
+pub(crate) mod personal_data;
 pub(crate) mod record_skills;
 pub(crate) mod search;
 mod security;
@@ -65,7 +66,7 @@ pub(crate) fn list(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let frame = Frame::bare(language);
         return Ok(show(StatusCode::OK, language, &SearchResults { frame, hits: found.hits, summary }));
     }
-    let frame = Frame::of(site, call, clerk, PART)?;
+    let frame = Frame::after_action(site, call, clerk, PART, &[("erased", "erase.done")])?;
     Ok(show(
         StatusCode::OK,
         language,

@@ -7,7 +7,7 @@ use super::waiver_papers::{self, ConsentRow, Paper};
 use crate::app::waivers::consents as app_consents;
 use crate::app::waivers::paper::relation_key;
 use crate::app::waivers::{self as app_waivers, Signing, WORD_CHARS_MAX};
-use crate::app::{self, family, flights};
+use crate::app::{self, bookings, family, flights};
 use crate::auth::Clerk;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
@@ -54,6 +54,8 @@ struct Page {
     state: Badge,
     /// The booking of today that can be checked in now.
     check_in: Option<NextBooking>,
+    /// Whether children for whom the member acts wait for the check-in too.
+    family_waits: bool,
     /// By whom and why the member may fly without a waiver today.
     allowed: Option<String>,
     /// Whether staff may let the member fly without a waiver today.
@@ -88,8 +90,13 @@ pub(crate) fn show_page(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/waiver`: signed at the desk, by the flyer or for a child.
 pub(crate) fn sign(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = find_id(site, call)?;
-    let due = site.store.read(|tx| app_waivers::find_due(site, tx, member_id))?;
-    let signing = waiver_form::read(form(call)?, &[due], SigningPlace::Desk)?;
+    let sent = form(call)?;
+    let mut due = site.store.read(|tx| app_waivers::list_due_at_desk(site, tx, member_id))?;
+    // A form without ticks was made for the member alone, before there was anybody to sign with.
+    if !due.iter().any(|one| sent.has(&format!("flies_{}", one.member_id))) {
+        due = vec![site.store.read(|tx| app_waivers::find_due(site, tx, member_id))?];
+    }
+    let signing = waiver_form::read(sent, &due, SigningPlace::Desk)?;
     match app::change(site, clerk, call.language(), |cx| app_waivers::sign(cx, &signing)) {
         Ok(_) => back(member_id, "signed"),
         Err(failure) => {
@@ -258,7 +265,10 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sen
         let (is_published, state) = (found.is_some(), state(found, language));
         let may_override = is_published && due.reason.is_some() && clerk.id() != member_id;
         let sheet = match is_published {
-            true => Some(WaiverForm::read(tx, &[due], language, true, signing.as_ref())?),
+            true => {
+                let together = app_waivers::list_due_at_desk(site, tx, member_id)?;
+                Some(WaiverForm::read(tx, &together, language, true, signing.as_ref())?)
+            }
             false => None,
         };
         let allowed = allowed(site, tx, member_id, language)?;
@@ -293,6 +303,7 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sen
             wards,
             frame,
             check_in: check_in(site, tx, member_id, &zone, language)?,
+            family_waits: bookings::family_waits(site, tx, member_id)?,
             heading,
             state,
             allowed,

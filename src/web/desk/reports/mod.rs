@@ -3,6 +3,7 @@
 pub(crate) mod census;
 mod chart;
 mod days;
+pub(crate) mod hall;
 pub(crate) mod members;
 mod range;
 mod statistics;

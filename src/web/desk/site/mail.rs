@@ -1,4 +1,4 @@
-//! A test mail to the clerk's own address, through the outbox.
+//! A test message to the clerk's own address or number, through the outbox.
 
 use super::PART;
 use crate::app;
@@ -20,27 +20,45 @@ pub(crate) const TEMPLATE: &str = "test";
 
 /// `POST /desk/site/mail-test`
 pub(crate) fn test(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    if site.config.mail.is_none() {
-        return Err(Failure::not_configured().saying(Text::new("site.mail_none_next")));
+    send(site, call, clerk, Channel::Email)
+}
+
+/// `POST /desk/site/sms-test`
+pub(crate) fn test_sms(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
+    send(site, call, clerk, Channel::Sms)
+}
+
+/// Sends a test message to the clerk, and to nobody else.
+fn send(site: &Site, call: &Call, clerk: &Clerk, channel: Channel) -> Answer {
+    let (unset, no_recipient) = match channel {
+        Channel::Email => ("site.mail_none_next", "site.mail_no_address"),
+        Channel::Sms => ("site.sms_none_next", "site.sms_no_number"),
+    };
+    if !site.delivers(channel) {
+        return Err(Failure::not_configured().saying(Text::new(unset)));
     }
     app::change(site, clerk, call.language(), |cx| {
         let tx = cx.tx;
         let profile = members::find(tx, clerk.id())?.ok_or_else(Failure::not_found)?;
-        if profile.email.is_empty() {
-            return Err(Failure::nothing_confirmed().saying(Text::new("site.mail_no_address")));
+        let recipient = match channel {
+            Channel::Email => profile.email,
+            Channel::Sms => profile.phone,
+        };
+        if recipient.is_empty() {
+            return Err(Failure::nothing_confirmed().saying(Text::new(no_recipient)));
         }
-        let quota = messages::take(site, tx, Cause::Staff, clerk.id(), Channel::Email, &profile.email)?;
+        let quota = messages::take(site, tx, Cause::Staff, clerk.id(), channel, &recipient)?;
         passcode::check_counted(tx, quota)?;
         let message = NewMessage {
-            channel: Channel::Email,
+            channel,
             member_id: Some(clerk.id()),
-            recipient: &profile.email,
+            recipient: &recipient,
             language: call.language().tag(),
             template: TEMPLATE,
             values: &json!({}),
         };
         outbox::insert(tx, &site.keys, &message)?;
-        cx.record("mail.tested", &Subject::Site, &Detail::none())?;
+        cx.record("mail.tested", &Subject::Site, &Detail::none().word("channel", channel.name()))?;
         Ok(reply::see_other(&format!("{PART}?done=queued#mail")))
     })
 }

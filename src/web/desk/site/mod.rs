@@ -6,6 +6,7 @@ mod health;
 mod invitation_view;
 pub(crate) mod invitations;
 pub(crate) mod mail;
+pub(crate) mod settings;
 pub(crate) mod signers;
 pub(crate) mod staff;
 pub(crate) mod sync;
@@ -62,6 +63,7 @@ struct Page {
     /// The last test mail of this clerk, in words.
     mail: String,
     has_mail: bool,
+    has_sms: bool,
     upstream: sync::Upstream,
     languages: [Language; 4],
     version: &'static str,
@@ -96,6 +98,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         address: AddressCode::of(site, ""),
         mail: last_test(site, call, &zone, clerk)?,
         has_mail: site.config.mail.is_some(),
+        has_sms: site.config.sms.is_some(),
         upstream: sync::status(site, call, &zone)?,
         languages: Language::ALL,
         has_texts: site.config.waiver.required,

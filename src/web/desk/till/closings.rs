@@ -49,6 +49,8 @@ struct ClosingView {
     total: String,
     float: String,
     cash: String,
+    /// Cash put in less cash taken out; empty where nothing was moved.
+    moved: String,
     expected: String,
     counted: String,
     difference: String,
@@ -69,6 +71,7 @@ fn closed(language: Language, at: String, closing_id: i64, clerk: String, closin
         total: show(closing.cash_cents + closing.terminal_cents + closing.voucher_cents),
         float: show(closing.float_cents),
         cash: show(closing.cash_cents),
+        moved: if closing.moved_cents == 0 { String::new() } else { show(closing.moved_cents) },
         expected: show(closing.expected_cents()),
         counted: show(closing.counted_cents),
         difference: format!("{}{}", if difference > 0 { "+" } else { "" }, show(difference)),
@@ -106,9 +109,8 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let sums = till::sum(tx, from, closing.last_entry_id)?;
         Ok((closing, name, lines, sums))
     })?;
-    let counted = sums.total();
     let page = Page {
-        more: counted.taken + counted.undone - lines.len() as i64,
+        more: sums.count() - lines.len() as i64,
         rows: lines.into_iter().map(|line| row(language, &zone, line)).collect(),
         sums: table(language, &sums, &closing.currency),
         closed: closed(language, when::moment(language, &zone, closing.closed_at), closing_id, clerk_name, closing),
@@ -129,6 +131,7 @@ pub(crate) fn csv(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         "currency",
         "float",
         "cash",
+        "moved",
         "terminal",
         "voucher",
         "expected",
@@ -141,6 +144,7 @@ pub(crate) fn csv(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let amounts = [
             one.float_cents,
             one.cash_cents,
+            one.moved_cents,
             one.terminal_cents,
             one.voucher_cents,
             one.expected_cents(),

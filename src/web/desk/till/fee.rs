@@ -130,6 +130,8 @@ pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 fn kind(value: &Value) -> Result<Kind, Text> {
     let text = fields::line(TEXT_CHARS_MAX)(value)?;
-    let names = Kind::ALL.map(Kind::name).join(", ");
-    Kind::parse(&text).ok_or_else(|| Text::new("field.one_of").with("values", names))
+    let names = Kind::FEES.map(Kind::name).join(", ");
+    Kind::parse(&text)
+        .filter(|kind| Kind::FEES.contains(kind))
+        .ok_or_else(|| Text::new("field.one_of").with("values", names))
 }

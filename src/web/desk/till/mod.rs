@@ -3,6 +3,7 @@
 pub(crate) mod closings;
 pub(crate) mod entries;
 pub(crate) mod fee;
+pub(crate) mod movements;
 
 use crate::app;
 use crate::app::payments::till::{self as effect, CashCount, Day};
@@ -25,6 +26,7 @@ use askama::Template;
 use http::StatusCode;
 
 const PART: &str = "/desk/till";
+const DONE: [(&str, &str); 1] = [("moved", "till.done_moved")];
 /// Entries of the open day that the page shows; the sums include all.
 const ENTRIES_MAX: i64 = 300;
 const AMOUNT_CHARS_MAX: usize = 20;
@@ -44,6 +46,7 @@ struct Page {
     waiting: i64,
     /// `None` where the site's currency is unknown.
     closing: Option<Form>,
+    movement: movements::View,
     problem: Option<String>,
     /// Name of the field that the problem is about; empty without one.
     wrong: &'static str,
@@ -77,6 +80,8 @@ struct Form {
     currency: String,
     float: String,
     cash: String,
+    /// Cash put in less cash taken out; empty where nothing was moved.
+    moved: String,
     expected: String,
     typed: Typed,
 }
@@ -94,11 +99,20 @@ struct Typed {
 
 /// `GET /desk/till`: the open day.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    page(site, call, clerk, StatusCode::OK, None)
+    page(site, call, clerk, StatusCode::OK, None, None)
 }
 
-fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Option<(Typed, &'static str)>) -> Answer {
-    let (frame, zone, language) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?, call.language());
+/// The page; `refused` and `movement` are forms that were refused, with the key of the reason.
+fn page(
+    site: &Site,
+    call: &Call,
+    clerk: &Clerk,
+    status: StatusCode,
+    refused: Option<(Typed, &'static str)>,
+    movement: Option<(movements::Typed, &'static str)>,
+) -> Answer {
+    let (frame, zone, language) =
+        (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?, call.language());
     let (day, lines, waiting) = site.store.read(|tx| {
         let day = effect::read_day(site, tx)?;
         let lines = till::list(tx, day.from, day.to, ENTRIES_MAX)?;
@@ -108,15 +122,15 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
         Some(at) => Text::new("till.since").with("at", when::moment(language, &zone, at)),
         None => Text::new("till.since_ever"),
     };
-    let counted = day.sums.total();
     let currency = day.currency.clone().unwrap_or_default();
     let (typed, problem) = refused.map_or_else(Default::default, |(typed, key)| (Some(typed), Some(key)));
     let page = Page {
         since: language.say(&since),
-        more: counted.taken + counted.undone - lines.len() as i64,
+        more: day.sums.count() - lines.len() as i64,
         rows: lines.into_iter().map(|line| row(language, &zone, line)).collect(),
         sums: table(language, &day.sums, &currency),
         waiting,
+        movement: movements::view(call, &day, movement),
         closing: day.currency.as_ref().map(|currency| closing_form(language, &day, currency, typed)),
         problem: problem.map(|key| call.say(key)),
         wrong: match problem {
@@ -142,6 +156,10 @@ fn closing_form(language: Language, day: &Day, currency: &str, typed: Option<Typ
         currency: currency.to_owned(),
         float: show(day.float_cents),
         cash: show(day.sums.of(Kind::Cash).cents),
+        moved: match day.sums.moved_cents() {
+            0 => String::new(),
+            cents => show(cents),
+        },
         expected: show(day.expected_cents()),
         // A form that was refused is shown with the state of now.
         typed: Typed { seen_closing: day.closing_id, seen_entry: day.to, ..typed },
@@ -161,7 +179,7 @@ pub(crate) fn close(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let currency = site.store.read(|tx| Ok(effect::read_day(site, tx)?.currency))?.unwrap_or_default();
     let amounts = (parse_amount(&typed.counted, &currency), parse_amount(&typed.left, &currency));
     let (Some(counted_cents), Some(left_cents)) = amounts else {
-        return page(site, call, clerk, StatusCode::UNPROCESSABLE_ENTITY, Some((typed, "till.no_amount")));
+        return page(site, call, clerk, StatusCode::UNPROCESSABLE_ENTITY, Some((typed, "till.no_amount")), None);
     };
     let count = CashCount {
         counted_cents,
@@ -178,7 +196,7 @@ pub(crate) fn close(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
                 effect::ClosingDenial::ClosedBefore | effect::ClosingDenial::Changed => StatusCode::CONFLICT,
                 _ => StatusCode::UNPROCESSABLE_ENTITY,
             };
-            page(site, call, clerk, status, Some((typed, denial.key())))
+            page(site, call, clerk, status, Some((typed, denial.key())), None)
         }
     }
 }
@@ -205,7 +223,7 @@ fn table(language: Language, sums: &Sums, currency: &str) -> Table {
     };
     let total = sums.total();
     Table {
-        rows: Kind::ALL.map(row).into(),
+        rows: Kind::FEES.map(row).into(),
         taken: total.taken,
         undone: total.undone,
         total: money(language, total.cents, currency),

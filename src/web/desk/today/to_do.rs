@@ -7,7 +7,7 @@ use crate::site::Site;
 use crate::store::tables::joins::{self, AlikeAccounts};
 use crate::store::tables::refused_check_ins::{self, RefusedCheckIn};
 use crate::store::tables::site_texts::{self, Kind};
-use crate::store::tables::{contact, outbox, payments, signers, skills};
+use crate::store::tables::{contact, outbox, payments, signers, skills, till};
 
 /// Refused check-ins that are listed; the others follow once these are settled.
 const REFUSED_MAX: i64 = 10;
@@ -22,7 +22,7 @@ pub(super) struct Task {
     pub path: String,
 }
 
-/// The work that waits. `admin`: whether it is listed for an admin, who may join accounts.
+/// The work that waits. `admin`: whether it is listed for an admin, who may join accounts and sees what clerks undid.
 pub(super) fn list(site: &Site, language: Language, admin: bool) -> Result<Vec<Task>, Failure> {
     let (sign_offs, contacts, (queued, dead), questions, undecided) = site.store.read(|tx| {
         let (questions, undecided) = (payments::count_questions(tx)?, waivers::count_undecided(site, tx)?);
@@ -32,6 +32,10 @@ pub(super) fn list(site: &Site, language: Language, admin: bool) -> Result<Vec<T
     let unsent = if site.config.mail.is_none() { queued } else { 0 };
     let suspect = i64::from(site.clock.is_suspect());
     let Unready { no_waiver_text, no_signer, no_name } = Unready::of(site)?;
+    let (undone, first_undone) = match admin {
+        true => site.store.read(|tx| Ok(till::find_unreviewed(tx)?))?,
+        false => (0, 0),
+    };
     let kinds = [
         (suspect, "bad", "desk.waits_clock", "/desk/site"),
         (no_waiver_text, "bad", "desk.waits_waiver_text", "/desk/texts"),
@@ -50,7 +54,17 @@ pub(super) fn list(site: &Site, language: Language, admin: bool) -> Result<Vec<T
         text: language.say(&Text::new(key).with_count("count", count)),
         path: path.to_owned(),
     });
-    Ok(refused_check_ins(site, language)?.into_iter().chain(counted).chain(alikes(site, language, admin)?).collect())
+    let undone = (undone > 0).then(|| Task {
+        tone: "soon",
+        text: language.say(&Text::new("desk.waits_undone").with_count("count", undone)),
+        path: format!("/desk/till/entries/{first_undone}"),
+    });
+    Ok(refused_check_ins(site, language)?
+        .into_iter()
+        .chain(counted)
+        .chain(undone)
+        .chain(alikes(site, language, admin)?)
+        .collect())
 }
 
 /// What a new site lacks, as counts.

@@ -1,9 +1,13 @@
-//! Sends reminders to members whose currency is about to lapse, to signers whose signature is waited for, and to families whose child
-//! comes of age. Due reminders are derived from the entries, and each is
+//! Sends reminders to members who have a flight tomorrow, or whose currency, membership or waiver is about to end, to signers whose
+//! signature is waited for, and to families whose child comes of age. Due reminders are derived from the entries, bookings, payments
+//! and signatures, and each is
 //! recorded together with its notice, so that no run, at any moment and after any crash, sends one twice.
+
+mod ends;
 
 use crate::app::logbook::sign_offs;
 use crate::app::{self, RankedActor, events, handovers};
+use crate::auth::limits::messages::{self, Cause};
 use crate::domain::audit::Actor;
 use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
@@ -44,8 +48,8 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     let mut wait = FIRST_AFTER;
     while stop.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
         wait = INTERVAL;
-        // A late reminder is better than one by a clock that may be wrong.
-        if site.clock.doubted_jump().is_some() {
+        // A late reminder is better than one by a clock that may be wrong, or one at night.
+        if site.clock.doubted_jump().is_some() || is_quiet(site) {
             continue;
         }
         match run(site, false, &|| stop.try_recv() == Err(TryRecvError::Disconnected)) {
@@ -61,6 +65,13 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
+/// Whether the hour is one in which the site reminds nobody.
+fn is_quiet(site: &Site) -> bool {
+    let settings = &site.config.reminders;
+    let hour = site.time_zone().map_or(0, |zone| zone.hour(site.now()) as i64);
+    !(settings.from_hour..settings.until_hour).contains(&hour)
+}
+
 /// Sends every due reminder that was not sent before; `dry` only returns them. Sends none while the clock is suspect: a
 /// late reminder is better than a wrong date.
 pub fn run(site: &Site, dry: bool, stopped: &dyn Fn() -> bool) -> Result<Reminded, Failure> {
@@ -70,6 +81,20 @@ pub fn run(site: &Site, dry: bool, stopped: &dyn Fn() -> bool) -> Result<Reminde
     }
     for (by, days_ago) in [(Activity::Flying, FLOWN_DAYS_AGO), (Activity::Training, TRAINED_DAYS_AGO)] {
         walk(site, by, days_ago, dry, stopped, &mut reminded)?;
+    }
+    let zone = site.time_zone()?;
+    let due = site.store.read(|tx| ends::list_missing(site, tx, &zone, site.now()))?;
+    site.store.release();
+    if dry {
+        reminded.mails += count_messages(site, due.iter())?;
+        reminded.reminders.extend(due);
+        return Ok(reminded);
+    }
+    for some in due.chunks(STEP_ROWS as usize) {
+        if stopped() {
+            break;
+        }
+        remind_of_ends(site, &zone, some, &mut reminded)?;
     }
     Ok(reminded)
 }
@@ -117,7 +142,7 @@ fn walk(
         site.store.release();
         next = step.next;
         if dry {
-            reminded.mails += count_mails(site, due.iter().filter(|one| !reminded.reminders.contains(one)))?;
+            reminded.mails += count_messages(site, due.iter().filter(|one| !reminded.reminders.contains(one)))?;
             reminded.reminders.extend(due);
         } else if !due.is_empty() {
             remind(site, &due, reminded)?;
@@ -150,7 +175,7 @@ fn remind(site: &Site, candidates: &[(MemberId, Reminder)], reminded: &mut Remin
         for member_id in members {
             for reminder in missing(tx, &zone, member_id, tx.now())? {
                 if reminders::insert(tx, member_id, &reminder)? {
-                    mails += usize::from(send(site, tx, member_id, &reminder)?);
+                    mails += usize::from(send(site, tx, &zone, member_id, &reminder)?);
                     done.push((member_id, reminder));
                 }
             }
@@ -162,14 +187,44 @@ fn remind(site: &Site, candidates: &[(MemberId, Reminder)], reminded: &mut Remin
     Ok(())
 }
 
-/// Inserts the notice, and the mail where the member has a confirmed address. Returns whether a mail was queued.
-fn send(site: &Site, tx: &Write, member_id: MemberId, reminder: &Reminder) -> Result<bool, Failure> {
-    let detail = detail(reminder);
+/// Sends reminders of flights and ends in one transaction.
+fn remind_of_ends(
+    site: &Site,
+    zone: &TimeZone,
+    due: &[(MemberId, Reminder)],
+    reminded: &mut Reminded,
+) -> Result<(), Failure> {
+    let (done, mails) = site.store.write(site.now(), |tx| {
+        let (mut done, mut mails) = (Vec::new(), 0);
+        for (member_id, reminder) in due {
+            if reminders::insert(tx, *member_id, reminder)? {
+                mails += usize::from(send(site, tx, zone, *member_id, reminder)?);
+                done.push((*member_id, *reminder));
+            }
+        }
+        Ok((done, mails))
+    })?;
+    reminded.reminders.extend(done);
+    reminded.mails += mails;
+    Ok(())
+}
+
+/// Inserts the notice, and the message where the member has a confirmed address or number and wants one. Returns whether a message
+/// was queued.
+fn send(site: &Site, tx: &Write, zone: &TimeZone, member_id: MemberId, reminder: &Reminder) -> Result<bool, Failure> {
+    let detail = detail(zone, reminder);
     notices::insert(tx, member_id, reminder.subject(), &detail.to_string())?;
-    events::tell_member(tx, Event::CurrencyDue, member_id, &detail)?;
-    let Some((recipient, language)) = recipient(site, tx, member_id)? else { return Ok(false) };
+    if reminder.is_of_currency() {
+        events::tell_member(tx, Event::CurrencyDue, member_id, &detail)?;
+    }
+    let Some(Recipient { channel, recipient, language }) = recipient(site, tx, member_id)? else { return Ok(false) };
+    // The site pays for each short message: they are counted like those that staff send.
+    if channel == Channel::Sms && !messages::take(site, tx, Cause::Staff, member_id, channel, &recipient)?.is_counted()
+    {
+        return Ok(false);
+    }
     let new = outbox::NewMessage {
-        channel: Channel::Email,
+        channel,
         member_id: Some(member_id),
         recipient: &recipient,
         language: &language,
@@ -180,20 +235,38 @@ fn send(site: &Site, tx: &Write, member_id: MemberId, reminder: &Reminder) -> Re
     Ok(true)
 }
 
-fn detail(reminder: &Reminder) -> Value {
-    json!({ "programme": reminder.programme, "renewal_date": reminder.renewal })
+fn detail(zone: &TimeZone, reminder: &Reminder) -> Value {
+    match reminder.is_of_flight() {
+        true => json!({ "renewal_date": reminder.renewal, "clock": zone.clock(reminder.renewal) }),
+        false => json!({ "programme": reminder.programme, "renewal_date": reminder.renewal }),
+    }
 }
 
-/// The confirmed address and the language. `None` without a mail server: such mails would wait at the desk to be read
-/// out, and the notice says the same.
-fn recipient(site: &Site, tx: &Read, member_id: MemberId) -> Result<Option<(String, String)>, Failure> {
-    if site.config.mail.is_none() {
+/// Where a member is reminded.
+struct Recipient {
+    channel: Channel,
+    recipient: String,
+    /// The tag of the member's language; empty: not known.
+    language: String,
+}
+
+/// The confirmed address or number that the member chose. `None` where the member or the site wants no messages, or where they would
+/// wait at the desk to be read out: the notice says the same.
+fn recipient(site: &Site, tx: &Read, member_id: MemberId) -> Result<Option<Recipient>, Failure> {
+    if !site.config.reminders.enabled {
         return Ok(None);
     }
-    Ok(members::find_correspondence(tx, member_id)?)
+    let Some(chosen) = reminders::find_choice(tx, member_id)? else { return Ok(None) };
+    let (channel, recipient) = match &*chosen.reminded_by {
+        "email" => (Channel::Email, chosen.email),
+        "sms" => (Channel::Sms, chosen.phone),
+        _ => return Ok(None),
+    };
+    let recipient = recipient.filter(|recipient| !recipient.is_empty() && site.delivers(channel));
+    Ok(recipient.map(|recipient| Recipient { channel, recipient, language: chosen.language }))
 }
 
-fn count_mails<'a>(site: &Site, due: impl Iterator<Item = &'a (MemberId, Reminder)>) -> Result<usize, Failure> {
+fn count_messages<'a>(site: &Site, due: impl Iterator<Item = &'a (MemberId, Reminder)>) -> Result<usize, Failure> {
     site.store.read(|tx| {
         let mut mails = 0;
         for (member_id, _) in due {

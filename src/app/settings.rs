@@ -1,0 +1,80 @@
+//! Settings that admins change in pages: each change is a row, is audited, and is undone by another. What could divert codes
+//! or links is told to every admin.
+
+use super::Change;
+use crate::config::desk::{self, DeskSetting};
+use crate::domain::audit::{Detail, Subject};
+use crate::domain::role::Role;
+use crate::http::failure::Failure;
+use crate::i18n::language::Language;
+use crate::site::live;
+use crate::store::tables::outbox::{self, Channel, NewMessage};
+use crate::store::tables::{members, notices, settings};
+use serde_json::json;
+
+/// The notice to every admin about a change of mail, SMS or addresses.
+const WARNING: &str = "notice.settings_changed";
+
+/// A setting with the value that it gets; `None`: the default.
+pub(crate) type NewValue = (&'static DeskSetting, Option<String>);
+
+/// Why settings stay as they are: one line a mistake.
+pub(crate) type Mistakes = Vec<String>;
+
+/// Sets values that differ from those in force. All are checked together; with a mistake none is set. Audited. 403 unless the
+/// actor is an admin. After the commit [`Site::load_settings`] puts them in force.
+pub(crate) fn set(cx: &Change, values: &[NewValue]) -> Result<Result<(), Mistakes>, Failure> {
+    cx.check_admin()?;
+    let before = live::read(&cx.site.keys, cx.tx)?;
+    let mut after = before.clone();
+    let mut changed = Vec::new();
+    for (setting, value) in values {
+        let known = before.iter().find(|(key, _)| key == setting.key).map(|(_, value)| value);
+        if known == value.as_ref() || cx.site.config.fixed_by(setting.key).is_some() {
+            continue;
+        }
+        after.retain(|(key, _)| key != setting.key);
+        after.extend(value.clone().map(|value| (setting.key.to_owned(), value)));
+        changed.push((*setting, value));
+    }
+    if let Err(mistakes) = cx.site.config.start().with_desk(&after) {
+        return Ok(Err(mistakes));
+    }
+    for (setting, value) in &changed {
+        let change_id = settings::insert(cx.tx, &cx.site.keys, setting.key, value.as_deref(), cx.member_id())?;
+        let detail = Detail::none().number("change_id", change_id).word("key", setting.key);
+        cx.record("setting.changed", &Subject::Site, &detail)?;
+    }
+    if changed.iter().any(|(setting, _)| setting.group.is_guarded()) {
+        warn_admins(cx)?;
+    }
+    Ok(Ok(()))
+}
+
+/// The setting that a change was about, with the value before it. `None` where a later change of the same setting stands, or
+/// where the pages do not change the setting any more.
+pub(crate) fn undoing(cx: &Change, change_id: i64) -> Result<Option<NewValue>, Failure> {
+    let change = settings::find(cx.tx, change_id)?.ok_or_else(Failure::not_found)?;
+    let Some(setting) = desk::find(&change.key).filter(|_| change.is_last) else { return Ok(None) };
+    let before = settings::find_before(cx.tx, change_id, &change.key)?;
+    Ok(Some((setting, before.and_then(|before| before.value(&cx.site.keys)))))
+}
+
+/// Tells every admin by a notice and at the confirmed address. The sender offers what waits to the mail server of before first.
+fn warn_admins(cx: &Change) -> Result<(), Failure> {
+    for admin in members::list_with_role(cx.tx)?.into_iter().filter(|one| one.role == Role::Admin) {
+        notices::insert(cx.tx, admin.member_id, WARNING, "{}")?;
+        let Some((recipient, tag)) = members::find_correspondence(cx.tx, admin.member_id)? else { continue };
+        let language = Language::of_member(&tag).unwrap_or_default();
+        let message = NewMessage {
+            channel: Channel::Email,
+            member_id: Some(admin.member_id),
+            recipient: &recipient,
+            language: language.tag(),
+            template: "notice",
+            values: &json!({ "subject": WARNING, "detail": {} }),
+        };
+        outbox::insert(cx.tx, &cx.site.keys, &message)?;
+    }
+    Ok(())
+}

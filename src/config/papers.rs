@@ -1,0 +1,45 @@
+//! The settings of papers and of reminders.
+
+use super::Settings;
+
+/// Who gives out receipts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Papers {
+    /// The operator's name on receipts; empty: the tunnel's.
+    pub name: String,
+    /// The operator's address, in one line.
+    pub address: String,
+    /// The operator's tax number.
+    pub tax_number: String,
+}
+
+/// Whether and when members are reminded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reminders {
+    /// Whether reminders are sent by mail or short message; notices are written all the same.
+    pub enabled: bool,
+    /// The first hour of the day in which they are sent, by the site's clock.
+    pub from_hour: i64,
+    /// The hour from which none is sent any more.
+    pub until_hour: i64,
+}
+
+impl Settings {
+    pub(super) fn papers(&mut self) -> Papers {
+        let mut line = |key: &str| self.text(key, line).unwrap_or_default();
+        Papers { name: line("papers.name"), address: line("papers.address"), tax_number: line("papers.tax_number") }
+    }
+
+    pub(super) fn reminders(&mut self) -> Reminders {
+        Reminders {
+            enabled: self.truth("reminders.enabled"),
+            from_hour: self.whole("reminders.from_hour", 0, 23),
+            until_hour: self.whole("reminders.until_hour", 1, 24),
+        }
+    }
+}
+
+fn line(text: &str) -> Result<String, &'static str> {
+    let sound = text.chars().count() <= 120 && !text.chars().any(char::is_control);
+    if sound { Ok(text.to_owned()) } else { Err("must be one line of at most 120 characters") }
+}

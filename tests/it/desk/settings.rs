@@ -1,0 +1,118 @@
+//! *Settings*: what admins set in pages counts at once, wins over nothing that the file says, and is undone by one click.
+
+use super::Clerk;
+use crate::harness::{Site, senders};
+
+const PATH: &str = "/desk/site/settings";
+
+fn site() -> Site {
+    Site::open_with(|config| config.demo = true)
+}
+
+/// Every field of a group as the page shows it, with some replaced.
+fn save(clerk: &Clerk, group: &str, fields: &[(&str, &str)]) -> crate::harness::Reply {
+    let page = clerk.get(PATH).page();
+    let form = page.split(&format!("action=\"{PATH}/{group}\"")).nth(1).expect("the form of the group");
+    let form = form.split("</form>").next().expect("the end of the form");
+    let mut sent: Vec<(String, String)> = Vec::new();
+    for field in form.split("name=\"").skip(1) {
+        let name = field.split('"').next().expect("a name").to_owned();
+        let value = match field
+            .split("selected")
+            .next()
+            .filter(|before| field.contains("<option") && before.len() < field.len())
+        {
+            Some(before) => before.rsplit("value=\"").next().and_then(|rest| rest.split('"').next()),
+            None => field
+                .split('>')
+                .next()
+                .and_then(|tag| tag.split("value=\"").nth(1))
+                .and_then(|rest| rest.split('"').next()),
+        };
+        sent.push((name, value.unwrap_or_default().replace("&quot;", "\"").replace("&#34;", "\"")));
+    }
+    for (name, value) in fields {
+        sent.retain(|(known, _)| known != name);
+        sent.push(((*name).to_owned(), (*value).to_owned()));
+    }
+    let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    clerk.post(&format!("{PATH}/{group}"), &sent)
+}
+
+#[test]
+fn a_fee_that_an_admin_sets_counts_at_once_and_is_undone_by_one_click() {
+    let site = site();
+    let (jane, clerk, admin) = (site.member("jane"), Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.admin()));
+    assert_eq!(clerk.get(PATH).status, 403, "for admins");
+    let fee = format!("/desk/members/{}/payment", jane.id);
+    assert!(clerk.get(&fee).page().contains("charges no membership fee"));
+    let saved = save(&admin, "membership", &[("membership.yearly_fee_cents", "45.50"), ("membership.currency", "EUR")]);
+    assert_eq!(saved.status, 303, "{saved}");
+    assert!(clerk.get(&fee).page().contains("45.50 EUR"), "{}", clerk.get(&fee).page());
+    let page = admin.get(PATH).page();
+    assert!(page.contains("45.50") && page.contains("Fee of a year"), "{page}");
+    let audited: i64 = site.change(|tx| Ok(tx.get("SELECT count(*) FROM audit WHERE action = 'setting.changed'", [])?));
+    assert_eq!(audited, 2);
+    let change: i64 =
+        site.change(|tx| Ok(tx.get("SELECT change_id FROM settings WHERE key = 'membership.yearly_fee_cents'", [])?));
+    let undone = admin.post(&format!("{PATH}/undo"), &[("change", &change.to_string())]);
+    assert_eq!(undone.status, 303, "{undone}");
+    assert!(clerk.get(&fee).page().contains("charges no membership fee"));
+}
+
+#[test]
+fn a_setting_that_cannot_be_is_refused_by_its_name_and_nothing_changes() {
+    let site = site();
+    let admin = Clerk::at(&site, &site.admin());
+    let refused = save(&admin, "flying", &[("tunnel.kiosk_minutes", "5, many"), ("tunnel.cancel_hours", "3")]);
+    assert!(refused.status == 422 && refused.page().contains("Minutes that guests book at the kiosk"), "{refused}");
+    let rows: i64 = site.change(|tx| Ok(tx.get("SELECT count(*) FROM settings", [])?));
+    assert_eq!((rows, site.inside().config.cancel_hours), (0, 24));
+    let saved = save(&admin, "flying", &[("tunnel.kiosk_minutes", "2, 5"), ("tunnel.cancel_hours", "3")]);
+    assert_eq!(saved.status, 303, "{saved}");
+    assert_eq!((site.inside().config.cancel_hours, site.inside().config.kiosk_minutes.clone()), (3, vec![2, 5]));
+}
+
+#[test]
+fn a_change_of_the_mail_server_tells_every_admin_and_shows_no_secret() {
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.mail = Some(senders::mail_to_nowhere());
+    });
+    let (admin, other) = (Clerk::at(&site, &site.admin()), site.admin());
+    let saved = save(
+        &admin,
+        "mail",
+        &[
+            ("mail.server", "mail.example.org:587"),
+            ("mail.from", "desk@example.org"),
+            ("mail.username", "desk"),
+            ("mail.password", "opensesame"),
+        ],
+    );
+    assert_eq!(saved.status, 303, "{saved}");
+    assert_eq!(site.inside().config.mail.as_ref().map(|mail| mail.host.as_str()), Some("mail.example.org"));
+    assert!(!admin.get(PATH).page().contains("opensesame"));
+    let kept: Vec<u8> = site.change(|tx| Ok(tx.get("SELECT sealed FROM settings WHERE key = 'mail.password'", [])?));
+    assert!(!String::from_utf8_lossy(&kept).contains("opensesame"));
+    assert!(site.notices(&other).iter().any(|notice| notice == "notice.settings_changed"));
+    // An empty field leaves the password as it is.
+    let saved = save(&admin, "mail", &[("mail.from", "hall@example.org")]);
+    assert_eq!(saved.status, 303, "{saved}");
+    let rows: i64 = site.change(|tx| Ok(tx.get("SELECT count(*) FROM settings WHERE key = 'mail.password'", [])?));
+    assert_eq!(rows, 1);
+}
+
+#[test]
+fn an_admin_hands_out_and_erases_a_person_in_pages() {
+    let site = site();
+    let (jane, clerk, admin) = (site.member("jane"), Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.admin()));
+    let path = format!("/desk/members/{}/data", jane.id);
+    assert_eq!((clerk.get(&path).status, clerk.post(&format!("{path}/export"), &[]).status), (403, 403));
+    let whole = admin.post(&format!("{path}/export"), &[]);
+    assert!(whole.status == 200 && String::from_utf8_lossy(&whole.body).contains("jane@example.com"), "{whole}");
+    let other = admin.post(&format!("{path}/erase"), &[("username", "joe")]);
+    assert!(other.status == 422 && other.page().contains("Nobody was erased"), "{other}");
+    assert_eq!(admin.post(&format!("{path}/erase"), &[("username", "jane")]).status, 303);
+    assert!(!admin.get(&format!("/desk/members/{}", jane.id)).page().contains("jane@example.com"));
+}
