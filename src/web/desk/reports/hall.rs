@@ -295,7 +295,7 @@ pub(crate) fn month(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             row.plain(line.kind.name());
             row.plain(price.split(' ').next().unwrap_or_default());
             row.text(&line.currency);
-            row.number(line.member_id);
+            row.number(line.member_id.map(i64::from));
             row.number(line.undoes);
             row.text(&line.reason);
             row.text(&line.clerk);
