@@ -179,7 +179,8 @@ mod tests {
         let mut found = Vec::new();
         look(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
         assert!(found.len() > 15, "{found:?}");
-        for key in found.iter().filter(|key| !key.is_empty()) {
+        // The event that tells of a new notice is none.
+        for key in found.iter().filter(|key| !key.is_empty() && *key != "created") {
             assert!(Language::English.texts().contains_key(&format!("notice.{key}")), "notice.{key} has no text");
         }
     }

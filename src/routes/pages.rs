@@ -303,7 +303,7 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/site/mail-test",                                desk::site::mail::test).for_admins(),
     desk    (POST,   "/desk/site/sms-test",                                 desk::site::mail::test_sms).for_admins(),
     desk    (GET,    "/desk/site/settings",                                 desk::site::settings::show).for_admins(),
-    desk    (POST,   "/desk/site/settings/undo",                            desk::site::settings::undo).for_admins().on("/desk/site/settings"),
+    desk    (POST,   "/desk/site/setting-changes/undo",                     desk::site::settings::undo).for_admins().on("/desk/site/settings"),
     desk    (POST,   "/desk/site/settings/{group}",                         desk::site::settings::save).for_admins().on("/desk/site/settings"),
     desk    (GET,    "/desk/site/audit",                                    desk::site::audit::show).for_admins(),
     desk    (POST,   "/desk/site/audit",                                    desk::site::audit::verify).for_admins(),

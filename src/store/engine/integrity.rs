@@ -260,7 +260,7 @@ mod tests {
         let path = data_dir.database();
         let conn = open_writer(&path).unwrap();
         let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT; WITH RECURSIVE c(n) AS
-                    (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000) INSERT INTO numbers SELECT n, randomblob(900) FROM c;
+                    (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 3000) INSERT INTO numbers SELECT n, randomblob(900) FROM c;
                     PRAGMA wal_checkpoint(TRUNCATE); CREATE TABLE in_the_log (n INTEGER)";
         conn.execute_batch(rows).unwrap();
         drop(conn);
@@ -285,7 +285,7 @@ mod tests {
         recover(&path).unwrap();
         let store = Store::open(&path).unwrap();
         let rows = "CREATE TABLE numbers (n INTEGER PRIMARY KEY, filler BLOB) STRICT; WITH RECURSIVE c(n) AS
-                    (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000) INSERT INTO numbers SELECT n, randomblob(900) FROM c";
+                    (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 3000) INSERT INTO numbers SELECT n, randomblob(900) FROM c";
         store.writer().exclusive(|conn| conn.execute_batch(rows)).unwrap();
         store.truncate_wal().unwrap();
         let acknowledged = "CREATE TABLE acknowledged (n INTEGER) STRICT; INSERT INTO acknowledged VALUES (1)";

@@ -33,6 +33,8 @@ const NOT_REACHED: &[(&str, &str)] = &[
     ("reminders.kind", NOBODY_S),
     ("reminders.programme", NOBODY_S),
     ("replays.token_hash", NOBODY_S),
+    ("settings.key", "nobody changes a setting here"),
+    ("settings.sealed", NOBODY_S),
     ("signers.cat_id", NOBODY_S),
     ("sync.trouble", NOBODY_S),
     ("sync.upstream", NOBODY_S),

@@ -248,7 +248,7 @@ fn reaches(call: &Call, names: &str) -> bool {
     is_address || host == "localhost" || names.split(',').any(|name| name.trim().eq_ignore_ascii_case(&host))
 }
 
-/// `POST /desk/site/settings/undo`: sets the value from before a change.
+/// `POST /desk/site/setting-changes/undo`: sets the value from before a change.
 pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (change_id, code) = read_form(call, |form: &mut Form| {
         (form.required("change", fields::id), form.optional("code", fields::line(CODE_CHARS_MAX)))
