@@ -113,7 +113,8 @@ pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, D
     Ok(Ok(Invited::Mailed))
 }
 
-/// Invites the first admin of a new site by a code that is good once, for a day. Audited. Only the owner of the machine does.
+/// Invites the first admin of a new site by a code that is good once, for a day: a part of making the site, whose row in the
+/// audit log stands for both. Only the owner of the machine does.
 pub(crate) fn invite_first_admin(cx: &Change) -> Result<String, Failure> {
     cx.check_admin()?;
     let (code, ends_at) = (recovery_code::from_bytes(random()), cx.now() + DAY_SECONDS);
@@ -128,9 +129,7 @@ pub(crate) fn invite_first_admin(cx: &Change) -> Result<String, Failure> {
         invited_by: None,
         ends_at,
     };
-    let invitation_id = invitations::insert(cx.tx, &new)?;
-    let detail = Detail::none().number("invitation_id", invitation_id).word("role", Role::Admin.name());
-    cx.record("staff.invited", &Subject::Site, &detail)?;
+    invitations::insert(cx.tx, &new)?;
     Ok(code)
 }
 

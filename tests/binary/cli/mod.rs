@@ -45,7 +45,7 @@ fn a_new_site_says_what_to_do_next_and_is_made_once() {
     let desk = Desk::empty();
     let out = desk.run(&["init", "--name", "Windwerk", "--country", "ch", "--city", "Winterthur"]).done();
     assert!(out.contains("begin at midnight in Europe/Zurich"), "the country's zone, whatever the machine's is: {out}");
-    assert!(out.contains("member add") && out.contains("partner add") && out.contains("serve"), "{out}");
+    assert!(out.contains("tunneldesk serve") && out.contains("/claim?code="), "{out}");
     let said = desk.run(&["init", "--name", "Windwerk", "--country", "CH"]).trouble(1);
     assert!(said.contains("there is a site in"), "{said}");
     let second = ["init", "--name", "Second", "--country", "CH", "--tunnel-id", "7", "--data", "second", "--time-zone"];

@@ -55,7 +55,7 @@ fn a_fee_that_an_admin_sets_counts_at_once_and_is_undone_by_one_click() {
     assert_eq!(audited, 2);
     let change: i64 =
         site.change(|tx| Ok(tx.get("SELECT change_id FROM settings WHERE key = 'membership.yearly_fee_cents'", [])?));
-    let undone = admin.post(&format!("{PATH}/undo"), &[("change", &change.to_string())]);
+    let undone = admin.post("/desk/site/setting-changes/undo", &[("change", &change.to_string())]);
     assert_eq!(undone.status, 303, "{undone}");
     assert!(clerk.get(&fee).page().contains("charges no membership fee"));
 }
