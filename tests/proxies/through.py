@@ -121,11 +121,11 @@ class Browser:
         assert answer.status == 200, f"{path}: {answer.status} {text[:300]}"
         return text
 
-    def submit(self, path, fields):
+    def submit(self, path, fields, status=303):
         answer = self.start("POST", path, urllib.parse.urlencode(fields), {"Content-Type": "application/x-www-form-urlencoded"})
         text = answer.read().decode()
-        assert answer.status == 303, f"{path}: {answer.status} {text[:600]}"
-        return answer.headers["location"]
+        assert answer.status == status, f"{path}: {answer.status} {text[:600]}"
+        return answer.headers["location"] or text
 
 
 def hidden(page, name):
@@ -170,7 +170,10 @@ def walk(place, facts, log):
     live = browser.start("GET", "/desk/live")
     assert live.status == 200 and live.readline().startswith(b"retry:"), live.status
     page = browser.get("/desk")
-    browser.submit("/desk/bookings", {"member": flyer["member_id"], "minutes": "10", "number": hidden(page, "number"), "here": "1", "another": "yes", "full_quarter": str(int(time.time()) // 900 * 900)})
+    booking = {"member": flyer["member_id"], "minutes": "10", "number": hidden(page, "number"), "here": "1", "full_quarter": str(int(time.time()) // 900 * 900)}
+    # The flyer is booked today: the page asks, and names the booking beside which this one would stand.
+    asked = browser.submit("/desk/bookings", booking, 422)
+    browser.submit("/desk/bookings", {**booking, "beside": hidden(asked, "beside")})
     began = time.monotonic()
     while b"changed" not in (line := live.readline()):
         assert line and time.monotonic() - began < 5, f"no event within 5 s: {line!r}"
