@@ -79,6 +79,8 @@ impl OutboxSender {
     /// Creates the sender. The error is one line that names the wrong setting.
     pub fn new(site: Site) -> Result<OutboxSender, String> {
         let name = site_name(&site).map_err(|e| format!("cannot read the tunnel's name: {e}"))?;
+        // Whoever reads the name holds a snapshot, and this thread may rest for long.
+        site.store.release();
         let made_at = site.config.changes();
         let channels = channels(&site, &name)?;
         let url = site.public_url();
