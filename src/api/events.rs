@@ -23,6 +23,8 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Events of one JSON answer, unless the client says otherwise.
 const ROWS_USUAL: i64 = 100;
 const WAIT_SECONDS_MAX: i64 = 55;
+/// A number that no event reaches.
+const NEVER_GIVEN: i64 = i64::MAX / 2;
 /// The statements of one answer: a client that hears of few events reads on from where the last looked to.
 const STEPS_MAX: usize = 8;
 
@@ -147,8 +149,9 @@ crate::operation! {
 pub(crate) fn listen(site: &Site, call: &Call, listening: &Listening) -> Answer {
     let query: EventQuery = ParsedBody::read(call.query()).finish()?;
     let choice = Choice::read(query.types.as_deref().unwrap_or(""), events::TYPES);
-    // A `Last-Event-ID` of another server's form is none.
-    let resumed = call.header(LAST_EVENT_ID).and_then(|id| id.parse().ok()).filter(|seq: &i64| *seq >= 0);
+    // One that this site never gave is answered as one from a later state of the site, so that nothing is missed unseen.
+    let number = |id: &str| id.parse().ok().filter(|seq| (0..NEVER_GIVEN).contains(seq)).unwrap_or(NEVER_GIVEN);
+    let resumed = call.header(LAST_EVENT_ID).filter(|id| !id.is_empty()).map(number);
     let after = resumed.or(query.after);
     let Listening { audience, holder } = *listening;
     if !wants_json(call, query.wait) {

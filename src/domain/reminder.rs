@@ -22,7 +22,7 @@ pub(crate) const WAIVER: &str = "Waiver";
 const FLIGHT: &str = "Flight";
 /// Days before the end of a membership or a waiver at which the first and the last reminder become due.
 pub(crate) const END_DAYS: [i64; 2] = [14, 3];
-/// Whoever has not flown here for so long is not reminded of a waiver.
+/// A member who has not flown here for this number of days is not reminded of a waiver.
 pub(crate) const FLOWN_FOR_WAIVER_DAYS: i64 = 180;
 
 /// Programmes from the highest down, with the safety logbook that keeps each current. A member with two programmes that

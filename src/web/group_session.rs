@@ -1,6 +1,7 @@
 //! The fields by which an instructor records one session for several students, on the own pages and at the desk.
 
 use super::Form;
+use super::form_state::FormState;
 use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::groups::{STUDENTS_MAX, Session};
 use crate::app::logbook::rules::Recordable;
@@ -8,9 +9,11 @@ use crate::domain::catalogue::names;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
+use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::{Language, Text};
+use crate::site::Site;
 
 const NUMBERS_CHARS_MAX: usize = 300;
 const SKILL_CHARS_MAX: usize = 20;
@@ -24,6 +27,45 @@ pub(super) struct Group {
     pub(super) skills: Vec<(&'static str, &'static str)>,
 }
 
+/// The fields of a session as a page shows them.
+pub(super) struct Sheet {
+    pub(super) form: FormState,
+    pub(super) groups: Vec<Group>,
+    /// As it was typed, else today.
+    pub(super) date: String,
+    /// The date in words.
+    pub(super) day: String,
+    pub(super) today: String,
+    /// The name of the skill that was chosen.
+    pub(super) skill_name: String,
+}
+
+impl Sheet {
+    /// `safety`: the name of briefs and trainings.
+    pub(super) fn of(
+        site: &Site,
+        call: &Call,
+        recordable: &[Recordable],
+        safety: &str,
+        form: FormState,
+    ) -> Result<Sheet, Failure> {
+        let (zone, language) = (site.time_zone()?, call.language());
+        let groups = groups(recordable, language, safety);
+        let (today, typed) = (zone.date(site.now()), form.typed("date").to_owned());
+        let date = if typed.is_empty() { today.clone() } else { typed };
+        let (day, skill_name) = (day_in_words(&zone, language, &date), name_of(&groups, form.typed("skill")));
+        Ok(Sheet { form, groups, date, day, today, skill_name })
+    }
+
+    pub(super) fn is_chosen(&self, skill: &str) -> bool {
+        self.form.typed("skill") == skill
+    }
+
+    pub(super) fn problems(&self) -> Vec<&str> {
+        self.form.other_problems(&[]).collect()
+    }
+}
+
 /// The moment of a day that was typed, as [`TimeZone::entry_moment`]; `None` for days that no entry has: those to come, and those
 /// before there were tunnels.
 pub(super) fn entry_moment(zone: &TimeZone, now: i64, date: &str) -> Option<i64> {
@@ -31,12 +73,12 @@ pub(super) fn entry_moment(zone: &TimeZone, now: i64, date: &str) -> Option<i64>
 }
 
 /// A day that was typed, in words.
-pub(super) fn day_in_words(zone: &TimeZone, language: Language, date: &str) -> String {
+fn day_in_words(zone: &TimeZone, language: Language, date: &str) -> String {
     zone.start_of_date(date).map_or_else(|| date.to_owned(), |at| when::day(language, zone, at))
 }
 
-/// What may be recorded, by level. `safety`: the name of briefs and trainings.
-pub(super) fn groups(recordable: &[Recordable], language: Language, safety: &str) -> Vec<Group> {
+/// What may be recorded, by level.
+fn groups(recordable: &[Recordable], language: Language, safety: &str) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for one in recordable {
         let name = one.level.map_or(safety, |level| names::say(language, &level.name));
@@ -50,7 +92,7 @@ pub(super) fn groups(recordable: &[Recordable], language: Language, safety: &str
 }
 
 /// The name of a skill among these groups; empty where none has it.
-pub(super) fn name_of(groups: &[Group], skill: &str) -> String {
+fn name_of(groups: &[Group], skill: &str) -> String {
     let mut all = groups.iter().flat_map(|group| &group.skills);
     all.find(|(one, _)| *one == skill).map_or_else(String::new, |(_, name)| (*name).to_owned())
 }

@@ -105,6 +105,26 @@ fn without_a_name_there_is_no_more_than_from_home_but_for_a_health_check() {
 }
 
 #[test]
+fn a_proxy_that_passes_on_a_name_of_the_hall_opens_no_more() {
+    let site = Site::open_with(|config| {
+        config.names.push(HOME.to_owned());
+        config.public_names.push(HOME.to_owned());
+        config.proxies = vec!["127.0.0.1".parse::<std::net::IpAddr>().unwrap().into()];
+    });
+    let wire = Wire::to_figures(site.address());
+    let status = |header: &str| {
+        let head = format!("GET /desk/sign-in HTTP/1.1\r\nhost: localhost\r\n{header}\r\n\r\n");
+        wire.exchange_alone(head.as_bytes(), false, header).expect("an answer").status
+    };
+    let far =
+        ["x-forwarded-for: 203.0.113.9", "x-forwarded-host: me.example.org", "x-forwarded-host: ME.example.org:443"];
+    assert_eq!(far.map(status), [404, 404, 404]);
+    let near =
+        ["x-forwarded-for: 192.168.4.20", "x-forwarded-for: 2001:db8::7", "x-forwarded-host: tunnel.example.org"];
+    assert_eq!(near.map(status), [200, 200, 200]);
+}
+
+#[test]
 fn the_sign_in_leads_to_the_desk_only_where_there_is_one() {
     let site = site();
     let page = |host: &str| String::from_utf8(ask(&site, host, "GET", "/me/sign-in").ok().body).unwrap();

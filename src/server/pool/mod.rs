@@ -279,7 +279,7 @@ impl Pool {
         }
     }
 
-    /// Whoever asks questions of the server's own.
+    /// The handle through which the server asks questions of its own.
     pub(super) fn asker(&self) -> Asker {
         Asker(self.reading.clone())
     }

@@ -5,7 +5,7 @@ use crate::http::call;
 use crate::http::failure::Failure;
 use crate::http::forwarded;
 use crate::i18n::language::Text;
-use http::{HeaderMap, Uri, Version, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri, Version, header};
 use std::borrow::Cow;
 use std::net::IpAddr;
 
@@ -13,6 +13,9 @@ use std::net::IpAddr;
 pub(super) fn no_host() -> Failure {
     Failure::bad_request().saying(Text::new("bad_request.target"))
 }
+
+/// The name that the browser typed, where a proxy passes on another.
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 /// The address that a host is written as.
 fn address_of(name: &str) -> Option<IpAddr> {
@@ -53,15 +56,23 @@ impl HttpService {
     }
 
     /// Whether the caller comes from the internet, where it reaches the site: by a name that it knows, by an address of its own,
-    /// or by no name. The target and the header must both be the hall's own, since a proxy may have judged either.
-    pub(super) fn is_from_home(&self, target: &Uri, headers: &HeaderMap) -> bool {
+    /// or by no name. The target and the headers must all be the hall's own, since a proxy may have judged any of them. Where a
+    /// proxy passes on a name of its own choice, the caller's address tells; one of IPv6 does not, because the machines of a
+    /// hall have such too.
+    pub(super) fn is_from_home(&self, caller: IpAddr, target: &Uri, headers: &HeaderMap) -> bool {
         if self.config.public_names.is_empty() {
             return false;
         }
-        let header = headers.get(header::HOST).map(|host| host.to_str().unwrap_or_default());
-        let target = target.authority().map(|authority| authority.as_str());
-        let mut named = header.into_iter().chain(target).map(call::host_name).peekable();
-        named.peek().is_none() || named.any(|name| self.is_of_the_internet(&name))
+        let text = |value: &HeaderValue| value.to_str().unwrap_or_default().trim().to_owned();
+        let host = headers.get(header::HOST).map(text);
+        let target = target.authority().map(|authority| authority.as_str().to_owned());
+        let mut named = host.into_iter().chain(target).peekable();
+        let is_far = matches!(caller.to_canonical(), IpAddr::V4(_)) && !is_local(caller);
+        is_far
+            || named.peek().is_none()
+            || named
+                .chain(headers.get(FORWARDED_HOST).map(text))
+                .any(|name| self.is_of_the_internet(&call::host_name(&name)))
     }
 
     fn is_of_the_internet(&self, name: &str) -> bool {

@@ -171,7 +171,7 @@ impl HttpService {
             method: request.method().clone(),
             caller,
             log_address: self.log_address(peer, caller),
-            from_home: self.is_from_home(request.uri(), request.headers()),
+            from_home: self.is_from_home(caller, request.uri(), request.headers()),
             secure: kind == ListenerKind::Secure,
             row: None,
             language: accept::language_of(request.uri().path(), request.headers()),

@@ -256,6 +256,12 @@ pub(crate) fn find_last_closing(tx: &Read) -> Result<Option<(i64, Closing)>> {
     tx.find(sql, [])
 }
 
+/// What the last closing in a currency left in the drawer; `None`: there is no closing in it.
+pub(crate) fn find_left(tx: &Read, currency: &str) -> Result<Option<i64>> {
+    let sql = sql!("SELECT left_cents FROM till_closings WHERE currency = ?1 ORDER BY closing_id DESC LIMIT 1");
+    tx.find(sql, [currency])
+}
+
 pub(crate) fn find_closing(tx: &Read, closing_id: i64) -> Result<Option<Closing>> {
     let sql = sql!("SELECT ", Closing::COLUMNS, " FROM till_closings WHERE closing_id = ?1");
     tx.find(sql, [closing_id])

@@ -11,7 +11,7 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::site::Site;
 use crate::web::form_state::FormState;
-use crate::web::group_session::{self, Group};
+use crate::web::group_session::{self, Sheet};
 use crate::web::{Frame, form, form_pairs, form_status, show};
 use askama::Template;
 use http::StatusCode;
@@ -26,26 +26,10 @@ const BOUND: &str = "students skill date comment";
 #[template(path = "desk/record_several.html", config = "assets/templates/askama.toml")]
 struct Page {
     frame: Frame,
-    form: FormState,
-    groups: Vec<Group>,
-    date: String,
-    /// The date in words.
-    day: String,
-    today: String,
-    skill_name: String,
+    sheet: Sheet,
     /// The students whom the numbers are, and the form for the proof, once they are known.
     students: Vec<Student>,
     proof: Option<ProofForm>,
-}
-
-impl Page {
-    fn is_chosen(&self, skill: &str) -> bool {
-        self.form.typed("skill") == skill
-    }
-
-    fn problems(&self) -> Vec<&str> {
-        self.form.other_problems(&[]).collect()
-    }
 }
 
 /// `GET /desk/record-several`
@@ -63,22 +47,8 @@ fn page(
     proof: Option<ProofForm>,
 ) -> Answer {
     let frame = Frame::of(site, call, clerk, PART)?;
-    let groups = group_session::groups(&list_all(site), call.language(), &frame.say("card.record_safety"));
-    let zone = site.time_zone()?;
-    let (today, typed) = (zone.date(site.now()), form.typed("date").to_owned());
-    let date = if typed.is_empty() { today.clone() } else { typed };
-    let page = Page {
-        frame,
-        skill_name: group_session::name_of(&groups, form.typed("skill")),
-        groups,
-        day: group_session::day_in_words(&zone, call.language(), &date),
-        date,
-        today,
-        students,
-        proof,
-        form,
-    };
-    Ok(show(status, call.language(), &page))
+    let sheet = Sheet::of(site, call, &list_all(site), &frame.say("card.record_safety"), form)?;
+    Ok(show(status, call.language(), &Page { frame, sheet, students, proof }))
 }
 
 /// `POST /desk/record-several`: shows whom the numbers name, and with a proof records the skill for all of them or for none.

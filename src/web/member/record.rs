@@ -14,7 +14,7 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::web::form_state::{FormState, value};
-use crate::web::group_session::{self, Group};
+use crate::web::group_session::{self, Sheet};
 use crate::web::{all_problems, form, form_pairs, form_status};
 use askama::Template;
 use std::cell::Cell;
@@ -23,25 +23,9 @@ use std::cell::Cell;
 #[template(path = "member/record.html", config = "assets/templates/askama.toml")]
 struct Page {
     shell: Shell,
-    form: FormState,
-    groups: Vec<Group>,
-    date: String,
-    /// The date in words.
-    day: String,
-    today: String,
-    /// The students whom the numbers are, and the name of the skill, once they are known: the page then asks for the password.
+    sheet: Sheet,
+    /// The students whom the numbers are, once they are known: the page then asks for the password.
     students: Vec<Student>,
-    skill_name: String,
-}
-
-impl Page {
-    fn is_chosen(&self, skill: &str) -> bool {
-        self.form.typed("skill") == skill
-    }
-
-    fn problems(&self) -> Vec<&str> {
-        self.form.other_problems(&[]).collect()
-    }
 }
 
 /// `GET /me/signing/record`
@@ -55,22 +39,9 @@ fn signable(site: &Site, member: &Member) -> Result<Vec<Recordable>, Failure> {
 
 fn page(site: &Site, call: &Call, member: &Member, form: FormState, students: Vec<Student>) -> Answer {
     let shell = Shell::of(site, call, member, own::HOME)?;
-    let groups = group_session::groups(&signable(site, member)?, call.language(), &shell.say("me.kind_safety"));
-    let zone = site.time_zone()?;
-    let (today, typed) = (zone.date(site.now()), form.typed("date").to_owned());
-    let date = if typed.is_empty() { today.clone() } else { typed };
     let status = form_status(form.has_problems());
-    let page = Page {
-        shell,
-        skill_name: group_session::name_of(&groups, form.typed("skill")),
-        groups,
-        day: group_session::day_in_words(&zone, call.language(), &date),
-        date,
-        today,
-        students,
-        form,
-    };
-    Ok(show(status, call.language(), &page))
+    let sheet = Sheet::of(site, call, &signable(site, member)?, &shell.say("me.kind_safety"), form)?;
+    Ok(show(status, call.language(), &Page { shell, sheet, students }))
 }
 
 /// `POST /me/signing/record`: shows whom the numbers name, and with the password records the skill for all of them or for none.

@@ -61,6 +61,21 @@ fn a_fee_that_an_admin_sets_counts_at_once_and_is_undone_by_one_click() {
 }
 
 #[test]
+fn an_amount_is_read_in_the_currency_that_the_same_form_names() {
+    let site = site();
+    let admin = Clerk::at(&site, &site.admin());
+    let fee = |amount: &str, currency: &str| {
+        let sent = [("membership.yearly_fee_cents", amount), ("membership.currency", currency)];
+        let status = save(&admin, "membership", &sent).status;
+        (status, site.inside().config.yearly_fee_cents)
+    };
+    assert_eq!(fee("45.50", "CHF"), (303, 4_550));
+    assert_eq!(fee("3000", "JPY"), (303, 3_000), "a yen has no hundredths");
+    assert_eq!(fee("30.50", "JPY"), (422, 3_000));
+    assert_eq!(fee("30", "CHF"), (303, 3_000));
+}
+
+#[test]
 fn a_setting_that_cannot_be_is_refused_by_its_name_and_nothing_changes() {
     let site = site();
     let admin = Clerk::at(&site, &site.admin());

@@ -241,6 +241,8 @@ fn who_has_a_gap_is_told_and_history_has_none() {
     assert_eq!(ahead.status, 410, "of a site that was put back");
     let mut stream = Stream::open(&site, &jane, &format!("?after={known}"), None);
     assert_eq!((stream.hears().as_str(), stream.hears().as_str()), ("hello", "reset"));
+    let mut strange = Stream::open(&site, &jane, "", Some(-1));
+    assert_eq!((strange.hears().as_str(), strange.hears().as_str()), ("hello", "reset"), "a number that no site gives");
     fly(site.now(), &jane, 2);
     assert_eq!(stream.hears(), "time.created");
     let history = "/admin/reports/external/partner-metrics/history";

@@ -144,7 +144,8 @@ pub(crate) fn read_day(site: &Site, tx: &Read) -> Result<Day, Failure> {
         Some(currency) => Some(currency),
         None => site.fee(tx)?.currency.or(last.as_ref().map(|(_, closing)| closing.currency.clone())),
     };
-    let kept = last.as_ref().filter(|(_, closing)| Some(&closing.currency) == currency.as_ref());
+    // Another currency lies in the same drawer until it is counted again.
+    let kept = currency.as_deref().map(|currency| till::find_left(tx, currency)).transpose()?.flatten();
     let sums = till::sum(tx, from, to)?;
     let float = sums.of(Kind::Float);
     Ok(Day {
@@ -152,7 +153,7 @@ pub(crate) fn read_day(site: &Site, tx: &Read) -> Result<Day, Failure> {
         closed_at: last.as_ref().map(|(_, closing)| closing.closed_at),
         from,
         to,
-        float_cents: kept.map_or(0, |(_, closing)| closing.left_cents) + float.cents,
+        float_cents: kept.unwrap_or_default() + float.cents,
         takes_float: kept.is_none() && float.taken == 0,
         currency,
         sums,

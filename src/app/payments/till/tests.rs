@@ -93,6 +93,25 @@ fn a_fee_of_a_closed_day_is_undone_at_the_till_and_becomes_no_other_s_by_any_pat
     assert_eq!((till.paid_until(MemberId(1)), till.day().sums.of(Kind::Cash).cents), (None, -FEE_CENTS));
 }
 
+#[test]
+fn each_currency_keeps_what_its_last_closing_left_in_the_drawer() {
+    let till = Till::open();
+    let (site, admin) = (&till.site, &till.admin);
+    let pay_in = |currency: &str| {
+        let mut config = Config::defaults();
+        (config.yearly_fee_cents, config.fee_currency) = (FEE_CENTS, Some(currency.to_owned()));
+        site.config.set(config);
+        (till.day().float_cents, till.day().takes_float)
+    };
+    assert_eq!(pay_in("CHF"), (0, true));
+    take(site, admin, MemberId(1), Kind::Cash, 1).unwrap();
+    close(site, admin, &till.day(), 0, 2).unwrap();
+    assert_eq!(pay_in("EUR"), (0, true), "no closing in this one");
+    take(site, admin, MemberId(2), Kind::Cash, 3).unwrap();
+    close(site, admin, &till.day(), 0, 4).unwrap();
+    assert_eq!(pay_in("CHF"), (FEE_CENTS / 2, false), "francs lie there still");
+}
+
 fn take(site: &Site, actor: &RankedActor, member_id: MemberId, kind: Kind, form_number: i64) -> Result<i64, Denial> {
     change(site, actor.clone(), Language::English, |cx| {
         let seen_until = members::find_paid_until(cx.tx, member_id)?.flatten();

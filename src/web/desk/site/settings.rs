@@ -24,6 +24,7 @@ const DONE: [(&str, &str); 2] = [("saved", "settings.done_saved"), ("undone", "s
 const CHANGES_SHOWN: i64 = 30;
 const VALUE_CHARS_MAX: usize = 500;
 const PATH: &str = "/desk/site/settings";
+const CURRENCY: &str = "membership.currency";
 
 #[derive(Template)]
 #[template(path = "desk/settings.html", config = "assets/templates/askama.toml")]
@@ -216,6 +217,8 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     };
     let (set, currency) =
         site.store.read(|tx| Ok((live::read(&site.keys, tx)?, site.fee(tx)?.currency.unwrap_or_default())))?;
+    // An amount is in the currency that the same form names.
+    let currency = typed.iter().find(|(key, _)| *key == CURRENCY).map_or(currency, |(_, named)| named.clone());
     let mut values: Vec<NewValue> = Vec::new();
     for (key, text) in &typed {
         let Some(setting) = desk::find(key).filter(|_| site.config.fixed_by(key).is_none()) else { continue };
