@@ -1365,6 +1365,7 @@ CREATE TABLE till_closings (
     form_number    INTEGER NOT NULL UNIQUE
 ) STRICT;
 CREATE INDEX till_closings_by_clerk ON till_closings (closed_by);
+CREATE INDEX till_closings_by_currency ON till_closings (currency);
 
 CREATE TRIGGER till_closings_stay BEFORE DELETE ON till_closings BEGIN
     SELECT RAISE(ABORT, 'a closing of the till is never removed');
