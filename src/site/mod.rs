@@ -192,11 +192,16 @@ impl Site {
 
     /// The fee of a year's membership.
     pub(crate) fn fee(&self, tx: &Read) -> Result<Fee, Failure> {
-        let currency = match &self.config.fee_currency {
-            Some(currency) => Some(currency.clone()),
-            None => tunnels::find(tx, self.tunnel_id)?.and_then(|tunnel| payment::currency_of(&tunnel.country)),
-        };
+        let currency = self.currency(tx, self.config.fee_currency.as_deref())?;
         Ok(Fee { cents: self.config.yearly_fee_cents, currency })
+    }
+
+    /// The currency of this name; without one that of the site's country.
+    pub(crate) fn currency(&self, tx: &Read, named: Option<&str>) -> Result<Option<String>, Failure> {
+        match named {
+            Some(named) => Ok(Some(named.to_owned())),
+            None => Ok(tunnels::find(tx, self.tunnel_id)?.and_then(|tunnel| payment::currency_of(&tunnel.country))),
+        }
     }
 
     /// The span of the arrivals that the desk and the kiosk show at a moment.

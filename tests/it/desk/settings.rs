@@ -73,6 +73,7 @@ fn an_amount_is_read_in_the_currency_that_the_same_form_names() {
     assert_eq!(fee("3000", "JPY"), (303, 3_000), "a yen has no hundredths");
     assert_eq!(fee("30.50", "JPY"), (422, 3_000));
     assert_eq!(fee("30", "CHF"), (303, 3_000));
+    assert_eq!(fee("31.50", ""), (303, 3_150), "that of the country");
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn sums(call: &Call, report: &Report) -> Vec<(String, String)> {
     let Outcomes { bookings, arrived, missed, cancelled } = report.outcomes;
     let (flyers, returning) = report.flyers;
     let due = bookings - cancelled;
-    let share = |part: i64| if due > 0 { format!(" ({} %)", (part * 100 + due / 2) / due) } else { String::new() };
+    let share = |part: i64| if due > 0 { format!(" ({}\u{a0}%)", (part * 100 + due / 2) / due) } else { String::new() };
     let number = |number: i64| grouped(call.language(), number);
     vec![
         (call.say("reports.bookings"), number(bookings)),

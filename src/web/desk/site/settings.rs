@@ -215,10 +215,16 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let refuse = |problem: String| {
         page(site, call, clerk, Some(Refused { group: group.name().to_owned(), typed: typed.clone(), problem }))
     };
-    let (set, currency) =
-        site.store.read(|tx| Ok((live::read(&site.keys, tx)?, site.fee(tx)?.currency.unwrap_or_default())))?;
-    // An amount is in the currency that the same form names.
-    let currency = typed.iter().find(|(key, _)| *key == CURRENCY).map_or(currency, |(_, named)| named.clone());
+    // An amount is in the currency that the same form names, unless the file names another.
+    let named = typed.iter().find(|(key, _)| *key == CURRENCY && site.config.fixed_by(key).is_none());
+    let named = named.map(|(_, currency)| currency.to_ascii_uppercase());
+    let (set, currency) = site.store.read(|tx| {
+        let currency = match &named {
+            Some(named) => site.currency(tx, Some(&**named).filter(|named| !named.is_empty()))?,
+            None => site.fee(tx)?.currency,
+        };
+        Ok((live::read(&site.keys, tx)?, currency.unwrap_or_default()))
+    })?;
     let mut values: Vec<NewValue> = Vec::new();
     for (key, text) in &typed {
         let Some(setting) = desk::find(key).filter(|_| site.config.fixed_by(key).is_none()) else { continue };
