@@ -341,7 +341,7 @@ fn watch_disk(site: &Site, data_dir: &DataDir, writable: &mpsc::Sender<()>, stop
     let mut checks = 0_u64;
     // A start uses more code and memory than most of what follows.
     footprint::shed();
-    while stop.recv_timeout(WATCH_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
+    while site.rest(stop, WATCH_INTERVAL) {
         match site.store.writer().condition() {
             Condition::ReadOnly if data_dir.why_unwritable().is_none() => _ = writable.send(()),
             _ => site.store.check_free_space(),

@@ -3,7 +3,7 @@
 
 use crate::site::Site;
 use mdns_sd::{DaemonEvent, IfKind, ServiceDaemon, ServiceInfo};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 const WEB_PAGES: &str = "_http._tcp.local.";
@@ -30,7 +30,7 @@ fn answer(site: &Site, name: &str, stop: &Receiver<()>) -> mdns_sd::Result<()> {
     let events = daemon.monitor()?;
     daemon.register(page(site, name)?)?;
     tracing::info!(name, "answers to its name on this network");
-    while stop.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+    while site.rest(stop, INTERVAL) {
         for event in events.try_iter() {
             match event {
                 DaemonEvent::NameChange(change) => tracing::warn!(
@@ -52,7 +52,6 @@ fn answer(site: &Site, name: &str, stop: &Receiver<()>) -> mdns_sd::Result<()> {
 fn page(site: &Site, name: &str) -> mdns_sd::Result<ServiceInfo> {
     let port = site.ports().http.first().or(site.ports().https.first()).copied().unwrap_or_default();
     let mut title = site.name().unwrap_or_else(|_| name.to_owned());
-    site.store.release();
     title.truncate(title.floor_char_boundary(LABEL_BYTES_MAX));
     let host = format!("{name}.");
     // The addresses are those of the machine, and follow them.

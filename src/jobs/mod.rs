@@ -17,7 +17,7 @@ use crate::store::integrity::{self, Verdict};
 use crate::store::tables::{self, joins, outbox as messages, waivers};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 /// The pause before a job that panicked is started again.
@@ -35,7 +35,7 @@ const MESSAGE_WAITS_SECONDS: i64 = 30 * 86_400;
 /// fault in one row does not end all backups.
 pub(crate) fn restart_on_panic(site: &Site, stop: &Receiver<()>, pause: Duration, job: impl Fn(&Site, &Receiver<()>)) {
     while panics(site, || job(site, stop)) {
-        if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
+        if !site.rest(stop, pause) {
             return;
         }
     }
@@ -53,7 +53,7 @@ fn panics(site: &Site, work: impl FnOnce()) -> bool {
 
 /// Removes expired rows and renews the certificate, every minute until the sender of `stop` is dropped.
 pub(crate) fn purge_until_stopped(site: &Site, stop: &Receiver<()>) {
-    while stop.recv_timeout(PURGE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+    while site.rest(stop, PURGE_INTERVAL) {
         lifecycle::follow_jump(site);
         if let Err(failure) = purge_all_expired(site) {
             tracing::warn!(cause = %failure, "expired rows were not removed; the next minute tries again");

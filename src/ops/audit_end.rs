@@ -14,7 +14,7 @@ use crate::store::data_dir::audit_end;
 use crate::store::tables::audit;
 use crate::store::{Condition, Read, Store};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -109,7 +109,7 @@ pub(crate) fn forget(dir: &Path) {
 /// now, also where a reader sees a commit before it is flushed.
 pub(crate) fn keep_until_stopped(site: &Site, stop: &Receiver<()>) {
     let mut seen: Option<String> = None;
-    while stop.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+    while site.rest(stop, INTERVAL) {
         if let Some(text) = seen.take() {
             write(site, &text);
         }

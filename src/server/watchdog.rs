@@ -7,7 +7,7 @@ use crate::ops::systemd::Notifier;
 use crate::site::Site;
 use crate::store::tables::tunnels;
 use http::StatusCode;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 /// Signals in the manager's time-out.
@@ -30,7 +30,7 @@ pub(crate) fn feed_until_stopped(
                 service.notify(&format!("STATUS=does not work: {cause}"));
             }
         }
-        if stop.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
+        if !site.rest(stop, interval) {
             return;
         }
     }

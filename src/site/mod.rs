@@ -23,7 +23,9 @@ use live::LiveConfig;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::ops::Deref;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
 /// One thread's connections to the database, and the state that all threads share.
 pub struct Site {
@@ -183,6 +185,13 @@ impl Site {
         let name = found.map_or_else(String::new, |tunnel| tunnel.name);
         self.state::<CachedName>().keep(&name);
         Ok(name)
+    }
+
+    /// Waits between two runs of a job; `false` once the sender of `stop` is dropped. What the job has read is released first: a
+    /// snapshot that stays open while a thread rests keeps the log from being cut.
+    pub(crate) fn rest(&self, stop: &Receiver<()>, wait: Duration) -> bool {
+        self.store.release();
+        stop.recv_timeout(wait) == Err(RecvTimeoutError::Timeout)
     }
 
     /// Now, in Unix seconds.

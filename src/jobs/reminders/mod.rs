@@ -24,7 +24,7 @@ use crate::store::{Read, Write};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 /// The delay before the first run, so that reminders do not slow the start of the server.
@@ -46,7 +46,7 @@ pub struct Reminded {
 /// Runs every hour until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     let mut wait = FIRST_AFTER;
-    while stop.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+    while site.rest(stop, wait) {
         wait = INTERVAL;
         // A late reminder is better than one by a clock that may be wrong, or one at night.
         if site.clock.doubted_jump().is_some() || is_quiet(site) {
@@ -61,7 +61,6 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
             }
             Err(failure) => tracing::warn!(cause = %failure, "reminders stopped half-way; the next hour goes on"),
         }
-        site.store.release();
     }
 }
 
@@ -69,8 +68,6 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
 fn is_quiet(site: &Site) -> bool {
     let settings = &site.config.reminders;
     let hour = site.time_zone().map_or(0, |zone| zone.hour(site.now()) as i64);
-    // The thread rests for an hour, and an open snapshot would keep the log from being cut.
-    site.store.release();
     !(settings.from_hour..settings.until_hour).contains(&hour)
 }
 

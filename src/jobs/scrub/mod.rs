@@ -18,7 +18,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     priority::lower();
     let (mut pages, mut backups) = (None, Backups::default());
     let mut bytes = STEP_BYTES_MIN;
-    while stop.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+    while site.rest(stop, INTERVAL) {
         if site.store.writer().condition() != Condition::Damaged {
             bytes = step_bytes(site);
             read_pages(site, &mut pages, bytes);

@@ -13,7 +13,7 @@ use crate::site::Site;
 use crate::store::data_dir::standby_copy;
 use client::{ANSWER_TIME_MAX, PrimaryClient, Response, TICK_TIME_MAX};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 pub(crate) use client::{Serving, serving, token_in};
@@ -234,7 +234,7 @@ pub(crate) fn ask_former_main(site: &Site, stop: &Receiver<()>) {
             }
             Err(cause) => log_once(&mut logged, &cause),
         }
-        if stop.recv_timeout(ASK_INTERVAL) != Err(RecvTimeoutError::Timeout) {
+        if !site.rest(stop, ASK_INTERVAL) {
             return;
         }
     }

@@ -43,7 +43,7 @@ use manifest::{AuditHead, ChainOrigin, Manifest, Upgrade};
 use recorded::record;
 use std::io;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 /// Between two checks whether a backup is due.
@@ -75,7 +75,7 @@ pub(crate) struct BackupOutcome {
 /// Makes a backup and runs the restore drill when they are due, until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     priority::lower();
-    while stop.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+    while site.rest(stop, CHECK_INTERVAL) {
         let hours = site.config.backup.every_hours;
         let backup_store = local_store(&site.config.data);
         let newest = backup_store.newest(site.now()).map(|backup| backup.manifest.made_at);

@@ -33,7 +33,7 @@ use status::Report;
 pub(crate) use status::status;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 pub(crate) use stranger::note_stranger;
@@ -190,7 +190,6 @@ impl<'s> Replicator<'s> {
         }
         loop {
             self.round();
-            self.site.store.release();
             if self.waits_until_stopped(stop) {
                 return self.ship(LAST_TICK_TIME_MAX, false);
             }
@@ -201,7 +200,7 @@ impl<'s> Replicator<'s> {
     fn waits_until_stopped(&mut self, stop: &Receiver<()>) -> bool {
         let bytes_max = self.site.config.backup.unconfirmed_bytes_max / PARTS_OF_UNCONFIRMED;
         for _ in 0..CHECKS_PER_TICK {
-            if stop.recv_timeout(TICK_INTERVAL / CHECKS_PER_TICK) != Err(RecvTimeoutError::Timeout) {
+            if !self.site.rest(stop, TICK_INTERVAL / CHECKS_PER_TICK) {
                 return true;
             }
             self.cache_log();

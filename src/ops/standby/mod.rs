@@ -21,7 +21,7 @@ use crate::store::engine::connection::{KEPT_WAL_PAGES_MIN, WAL_PAGES_MAX};
 use epoch::Claim;
 use feed::Feed;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 /// How often a server checks whether it was replaced, and whether its WAL is long.
@@ -85,8 +85,7 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
         }
         site.state::<Feed>().drop_idle(site, feed::BASE_IDLE_SECONDS_MAX);
         checkpoint_long_log(site);
-        site.store.release();
-        if stop.recv_timeout(CHECK_INTERVAL) != Err(RecvTimeoutError::Timeout) {
+        if !site.rest(stop, CHECK_INTERVAL) {
             break;
         }
     }
