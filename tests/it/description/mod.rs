@@ -1,5 +1,6 @@
 //! The API description: complete, valid, and equal to the product's answers.
 
+mod clients;
 mod codes;
 mod collection;
 mod first_booking;
