@@ -1,6 +1,6 @@
 //! Accounts: ban and reinstate, change the role, confirm the e-mail address, clear rate limits.
 
-use super::{Change, Outcome, RankedActor, change, events};
+use super::{Change, Outcome, RankedActor, change, events, notice};
 use crate::auth::limits::proofs::{self, ClearedLimits};
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::ids::MemberId;
@@ -91,13 +91,14 @@ pub(crate) fn lift_ended_bans(site: &Site) -> Result<usize, Failure> {
 /// issued are deleted.
 pub(crate) fn set_role(cx: &Change, member_id: MemberId, role: Role) -> Result<(), Failure> {
     cx.check_admin()?;
-    cx.served(member_id)?;
+    let before = cx.served(member_id)?.role;
     sessions::end_credentials(cx.tx, member_id, None)?;
     delete_unused_codes(cx.tx, member_id)?;
     delete_issued(cx, member_id)?;
     members::set_role(cx.tx, member_id, role)?;
     notices::insert(cx.tx, member_id, "notice.role_changed", &format!(r#"{{"role":"{}"}}"#, role.name()))?;
-    cx.record("member.role_set", &Subject::Member(member_id), &Detail::none().word("role", role.name()))
+    cx.record("member.role_set", &Subject::Member(member_id), &Detail::none().word("role", role.name()))?;
+    if before == role { Ok(()) } else { notice::tell_admins(cx, notice::STAFF_CHANGED) }
 }
 
 /// Marks the e-mail address of an account as confirmed. Audited. 404 where the account has no address, 409 where

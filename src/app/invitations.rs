@@ -2,7 +2,7 @@
 //! password, and gets an account with the role of the invitation. A role above member requires a second factor at the
 //! first sign-in.
 
-use super::{Change, Outcome, RankedActor, change, claims};
+use super::{Change, Outcome, RankedActor, change, claims, notice};
 use crate::auth::limits::messages;
 use crate::domain::audit::{ActorId, Detail, Subject};
 use crate::domain::ids::MemberId;
@@ -106,6 +106,9 @@ pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, D
     let invitation_id = invitations::insert(cx.tx, &new)?;
     let detail = Detail::none().number("invitation_id", invitation_id).word("role", invitee.role.name());
     cx.record("staff.invited", &Subject::Site, &detail)?;
+    if invitee.role.is_above_member() {
+        notice::tell_admins(cx, notice::STAFF_CHANGED)?;
+    }
     if invitee.email.is_empty() {
         return Ok(Ok(Invited::Printed(code, ends_at)));
     }

@@ -55,7 +55,7 @@ pub(crate) mod waivers;
 
 pub(crate) use once::{change_once, once};
 
-use crate::auth::{Clerk, Member};
+use crate::auth::{Clerk, Member, check_fresh};
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
 use crate::domain::ids::MemberId;
 use crate::domain::role::{Rank, Role};
@@ -76,6 +76,8 @@ use std::ops::Deref;
 pub(crate) struct RankedActor {
     pub actor: Actor,
     pub rank: Rank,
+    /// For a clerk, whose cookie alone may be stolen: when the session last proved the identity.
+    proven_at: Option<i64>,
 }
 
 /// One change under way: the open transaction with its moment, the site, the actor with its rank, and the language in
@@ -86,6 +88,7 @@ pub(crate) struct Change<'a> {
     pub actor: &'a Actor,
     pub rank: Rank,
     pub language: Language,
+    proven_at: Option<i64>,
 }
 
 /// The account that a change is about: one that the actor may serve, or the actor's own.
@@ -104,12 +107,12 @@ pub(crate) enum Outcome {
 impl RankedActor {
     /// The machine's shell, a job or an import: unrestricted.
     pub(crate) fn owner(actor: &Actor) -> RankedActor {
-        RankedActor { actor: actor.clone(), rank: Rank::Owner }
+        RankedActor { actor: actor.clone(), rank: Rank::Owner, proven_at: None }
     }
 
     /// A partner, or a third party that calls a webhook.
     pub(crate) fn outside(id: ActorId, call: &Call) -> RankedActor {
-        RankedActor { actor: Actor::caller(id, call.peer), rank: Rank::Outside }
+        RankedActor { actor: Actor::caller(id, call.peer), rank: Rank::Outside, proven_at: None }
     }
 
     /// A caller without credentials, whom the effect itself knows by what was sent.
@@ -119,18 +122,18 @@ impl RankedActor {
 
     /// Starts a change by this actor in an open transaction.
     pub(crate) fn change<'a>(&'a self, site: &'a Site, tx: &'a Write<'a>, language: Language) -> Change<'a> {
-        Change { site, tx, actor: &self.actor, rank: self.rank, language }
+        Change { site, tx, actor: &self.actor, rank: self.rank, language, proven_at: self.proven_at }
     }
 
     /// A member with the member's role.
     pub(crate) fn account(member_id: MemberId, role: Role, actor: &Actor) -> RankedActor {
-        RankedActor { actor: actor.clone(), rank: Rank::Account { member_id, role } }
+        RankedActor { actor: actor.clone(), rank: Rank::Account { member_id, role }, proven_at: None }
     }
 }
 
 impl From<&Clerk> for RankedActor {
     fn from(clerk: &Clerk) -> RankedActor {
-        RankedActor { actor: clerk.actor().clone(), rank: clerk.rank() }
+        RankedActor { actor: clerk.actor().clone(), rank: clerk.rank(), proven_at: Some(clerk.proven_at()) }
     }
 }
 
@@ -193,12 +196,18 @@ impl Change<'_> {
     }
 
     /// The account of a member whom the actor may serve. 404 where there is no such member; 403 with the reason where
-    /// the actor's rank forbids it. An actor's own account is refused too: its owner uses the members' app.
+    /// the actor's rank forbids it, and where an account of the staff is served on an old proof of identity. An actor's own
+    /// account is refused too: its owner uses the members' app.
     pub(crate) fn served(&self, member_id: MemberId) -> Result<SubjectAccount, Failure> {
         self.check_here(member_id)?;
         let account = members::find_account_by_id(self.tx, member_id)?.ok_or_else(Failure::not_found)?;
-        let denial = self.rank.denial(account.member_id, account.role);
-        denial.map_or(Ok(SubjectAccount(account)), |key| Err(Failure::not_allowed().saying(Text::new(key))))
+        if let Some(key) = self.rank.denial(account.member_id, account.role) {
+            return Err(Failure::not_allowed().saying(Text::new(key)));
+        }
+        if account.role.is_above_member() {
+            self.proven_at.map_or(Ok(()), |at| check_fresh(at, self.now()))?;
+        }
+        Ok(SubjectAccount(account))
     }
 
     /// As [`Change::served`], for a change of how the account is opened: 403 also for a member on a list of signers,

@@ -8,14 +8,18 @@
 use super::Change;
 use crate::domain::local_time::TimeZone;
 use crate::domain::payment::Price;
+use crate::domain::role::Role;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
-use crate::store::tables::notices;
-use serde_json::Value;
+use crate::store::tables::outbox::{self, Channel, NewMessage};
+use crate::store::tables::{members, notices};
+use serde_json::{Value, json};
 
 /// The key of the text for a notice that this version does not know.
 const UNKNOWN: &str = "notice.other";
+/// A colleague was invited, or the role of an account changed.
+pub(crate) const STAFF_CHANGED: &str = "notice.staff_changed";
 /// The placeholder's text where the row has no value.
 const NOTHING: &str = "–";
 
@@ -30,6 +34,26 @@ pub(crate) fn mark_read(cx: &Change, notification_id: i64) -> Result<(), Failure
 /// Marks every notice up to the one with this number as read.
 pub(crate) fn mark_all_read(cx: &Change, last: i64) -> Result<(), Failure> {
     notices::set_read_up_to(cx.tx, cx.own()?.member_id, last)?;
+    Ok(())
+}
+
+/// Tells every admin by a notice and at the confirmed address, also whoever did it: the session may be a thief's. The sender offers
+/// what waits to the mail server of before first.
+pub(crate) fn tell_admins(cx: &Change, subject: &'static str) -> Result<(), Failure> {
+    for admin in members::list_with_role(cx.tx)?.into_iter().filter(|one| one.role == Role::Admin) {
+        notices::insert(cx.tx, admin.member_id, subject, "{}")?;
+        let Some((recipient, tag)) = members::find_correspondence(cx.tx, admin.member_id)? else { continue };
+        let language = Language::of_member(&tag).unwrap_or_default();
+        let message = NewMessage {
+            channel: Channel::Email,
+            member_id: Some(admin.member_id),
+            recipient: &recipient,
+            language: language.tag(),
+            template: "notice",
+            values: &json!({ "subject": subject, "detail": {} }),
+        };
+        outbox::insert(cx.tx, &cx.site.keys, &message)?;
+    }
     Ok(())
 }
 

@@ -1,16 +1,12 @@
 //! Settings that admins change in pages: each change is a row, is audited, and is undone by another. What could divert codes
 //! or links is told to every admin.
 
-use super::Change;
+use super::{Change, notice};
 use crate::config::desk::{self, DeskSetting};
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::role::Role;
 use crate::http::failure::Failure;
-use crate::i18n::language::Language;
 use crate::site::live;
-use crate::store::tables::outbox::{self, Channel, NewMessage};
-use crate::store::tables::{members, notices, settings};
-use serde_json::json;
+use crate::store::tables::settings;
 
 /// The notice to every admin about a change of mail, SMS or addresses.
 const WARNING: &str = "notice.settings_changed";
@@ -46,7 +42,7 @@ pub(crate) fn set(cx: &Change, values: &[NewValue]) -> Result<Result<(), Mistake
         cx.record("setting.changed", &Subject::Site, &detail)?;
     }
     if changed.iter().any(|(setting, _)| setting.group.is_guarded()) {
-        warn_admins(cx)?;
+        notice::tell_admins(cx, WARNING)?;
     }
     Ok(Ok(()))
 }
@@ -58,23 +54,4 @@ pub(crate) fn undoing(cx: &Change, change_id: i64) -> Result<Option<NewValue>, F
     let Some(setting) = desk::find(&change.key).filter(|_| change.is_last) else { return Ok(None) };
     let before = settings::find_before(cx.tx, change_id, &change.key)?;
     Ok(Some((setting, before.and_then(|before| before.value(&cx.site.keys)))))
-}
-
-/// Tells every admin by a notice and at the confirmed address. The sender offers what waits to the mail server of before first.
-fn warn_admins(cx: &Change) -> Result<(), Failure> {
-    for admin in members::list_with_role(cx.tx)?.into_iter().filter(|one| one.role == Role::Admin) {
-        notices::insert(cx.tx, admin.member_id, WARNING, "{}")?;
-        let Some((recipient, tag)) = members::find_correspondence(cx.tx, admin.member_id)? else { continue };
-        let language = Language::of_member(&tag).unwrap_or_default();
-        let message = NewMessage {
-            channel: Channel::Email,
-            member_id: Some(admin.member_id),
-            recipient: &recipient,
-            language: language.tag(),
-            template: "notice",
-            values: &json!({ "subject": WARNING, "detail": {} }),
-        };
-        outbox::insert(cx.tx, &cx.site.keys, &message)?;
-    }
-    Ok(())
 }

@@ -10,6 +10,7 @@ use crate::domain::role::{Rank, Role};
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
+use crate::http::row::Row;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Write;
@@ -91,14 +92,22 @@ impl Clerk {
         Ok(())
     }
 
-    /// Notes that the clerk has proven the own identity now. 401 where the session has ended meanwhile.
-    pub(crate) fn set_proven(&self, tx: &Write) -> Result<(), Failure> {
-        if sessions::set_proven(tx, &self.session)? == 0 { Err(Failure::not_signed_in()) } else { Ok(()) }
+    /// 403 unless the last proof of identity is recent, see [`session::check_fresh`].
+    pub(crate) fn check_proven(&self, now: i64) -> Result<(), Failure> {
+        session::check_fresh(self.proven_at, now)
     }
 
-    /// For a change of the own credentials: 403 unless the last proof of identity is recent, see [`session::is_fresh`].
-    pub(crate) fn check_proven(&self, now: i64) -> Result<(), Failure> {
-        if session::is_fresh(self.proven_at, now) { Ok(()) } else { Err(Failure::reauthentication_needed()) }
+    /// The moment of the session's last proof of identity.
+    pub(crate) fn proven_at(&self) -> i64 {
+        self.proven_at
+    }
+
+    /// 403 where a row is for admins and the clerk is none, or needs a recent proof of identity.
+    pub(super) fn check_row(&self, row: &Row, now: i64) -> Result<(), Failure> {
+        if row.admins {
+            self.check_admin()?;
+        }
+        if row.proven { self.check_proven(now) } else { Ok(()) }
     }
 
     /// 403 unless the clerk is an admin.

@@ -37,7 +37,7 @@ pub use limits::RateLimiter;
 pub(crate) use limits::count_document;
 pub(crate) use listening::Listening;
 pub(crate) use partner::{Partner, expected, new_secret};
-pub(crate) use session::{Bearer, Member, Staff, member_if_any, presented_session};
+pub(crate) use session::{Bearer, Member, Staff, check_fresh, member_if_any, presented_session};
 pub use session::{new_token, token_hash};
 pub(crate) use standby::Standby;
 
@@ -151,9 +151,7 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
         Access::Desk(page) => {
             origin::check(site, call)?;
             let Some(clerk) = clerk::find(site, call)? else { return Ok(clerk::to_sign_in(call)) };
-            if call.row.admins {
-                clerk.check_admin()?;
-            }
+            clerk.check_row(call.row, site.now())?;
             limits::count_request(site, call)?;
             page(site, call, &clerk)
         }

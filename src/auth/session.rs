@@ -73,7 +73,7 @@ impl Member {
     /// For a change of the account's credentials: 403 where the last proof of identity (a sign-in, or a password or code
     /// since) is more than ten minutes ago. A session token alone may be stolen.
     pub(crate) fn check_proven(&self, now: i64) -> Result<(), Failure> {
-        if is_fresh(self.proven_at, now) { Ok(()) } else { Err(Failure::reauthentication_needed()) }
+        check_fresh(self.proven_at, now)
     }
 }
 
@@ -87,9 +87,9 @@ impl Bearer {
     }
 }
 
-/// Whether a proof of identity is recent enough to change credentials: ten minutes.
-pub(super) fn is_fresh(proven_at: i64, now: i64) -> bool {
-    now - proven_at <= PROOF_SECONDS
+/// 403 unless a proof of identity is recent enough to change credentials: ten minutes.
+pub(crate) fn check_fresh(proven_at: i64, now: i64) -> Result<(), Failure> {
+    if now - proven_at <= PROOF_SECONDS { Ok(()) } else { Err(Failure::reauthentication_needed()) }
 }
 
 /// A new token of 256 random bits, and its hash.

@@ -73,7 +73,7 @@ impl Group {
         Group::ALL.into_iter().find(|group| group.name() == name)
     }
 
-    /// Whether a thief could divert codes and links by a change: it needs a fresh second factor, and every admin is told.
+    /// Whether a thief could divert codes and links by a change, so that every admin is told.
     pub(crate) fn is_guarded(self) -> bool {
         matches!(self, Group::Mail | Group::Sms | Group::Addresses)
     }

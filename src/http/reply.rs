@@ -240,6 +240,11 @@ pub(crate) fn see_other(path: &str) -> Reply {
     reply(StatusCode::SEE_OTHER, headers(header::LOCATION, path), Bytes::new())
 }
 
+/// 307 to a path of ours: the browser sends the same form to it.
+pub(crate) fn send_again(path: &str) -> Reply {
+    Reply { status: StatusCode::TEMPORARY_REDIRECT, ..see_other(path) }
+}
+
 /// A status without a body.
 pub(crate) fn empty(status: StatusCode) -> Reply {
     reply(status, HeaderMap::with_capacity(HEADERS_USUAL), Bytes::new())

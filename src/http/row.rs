@@ -87,6 +87,9 @@ pub struct Row {
     pub body_bytes_max: usize,
     /// A row of the desk for admins alone.
     pub admins: bool,
+    /// A row of the desk that changes who may do what, or hands out what must not get out: the clerk has proved the own identity
+    /// within the last ten minutes. A stolen cookie alone is not enough.
+    pub proven: bool,
     /// Not part of the contract.
     pub ours: bool,
     /// Answers over plain HTTP too, where other rows redirect to https.
@@ -138,6 +141,7 @@ impl Row {
             signs_request: false,
             body_bytes_max,
             admins: false,
+            proven: false,
             ours: false,
             in_clear: false,
             from_home: false,

@@ -150,6 +150,7 @@ impl Route {
     options! {
         hashing sets hashes;
         for_admins sets admins;
+        proven sets proven;
         drawing sets draws;
         ending_in_write sets ends_in_write;
         constant_time sets constant_time;

@@ -121,6 +121,21 @@ impl RefusalPage<'_> {
     }
 }
 
+/// The page of a call that failed. Where the desk needs a fresh proof of identity, the page asks for it, and sends the form again.
+pub(crate) fn refusal_of_call(site: &Site, call: &Call, failure: &Failure) -> Reply {
+    let is_unproven = failure.is(Failure::reauthentication_needed) && is_below(&call.path, "/desk");
+    let asked = is_unproven.then(|| desk::prove::ask(site, call));
+    // The thread has answered, and keeps no snapshot.
+    site.store.release();
+    match asked {
+        Some(Ok(page)) => page,
+        Some(Err(_)) | None => {
+            let page = refusal_of(&call.path).unwrap_or(refusal);
+            page(failure, Frame::of_refused_call(site, call), &call.request_id)
+        }
+    }
+}
+
 /// A failure as a page, with the headers that go with it.
 pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();

@@ -367,6 +367,9 @@ impl QueuedCall {
 fn finish(site: &Site, call: &Call, answer: Result<Reply, Failure>) -> FinishedCall {
     let finished = match answer {
         Ok(reply) => finished(gzip::finish(reply, call), call.principal.get(), None),
+        Err(failure) if call.row.is_page() => {
+            finished(web::refusal_of_call(site, call, &failure), call.principal.get(), Some(failure))
+        }
         Err(failure) => refused(call, failure, || Frame::of_refused_call(site, call)),
     };
     FinishedCall { delayed: call.delayed.get(), outcome: call.outcome.get(), ..finished }

@@ -14,6 +14,7 @@ pub(crate) mod new_member;
 pub(crate) mod partners;
 pub(crate) mod payments;
 pub(crate) mod photo;
+pub(crate) mod prove;
 pub(crate) mod record_several;
 pub(crate) mod reports;
 pub(crate) mod second_factor;

@@ -146,8 +146,8 @@ fn a_clerk_changes_the_credentials_of_their_own_account() {
     site.advance(Duration::from_secs(700));
     assert_eq!(clerk.post("/desk/account/pin", &[]).status, 403, "the proof is too old");
     assert!(clerk.get("/desk/account").page().contains("Confirm that it is you"));
-    assert_eq!(clerk.post("/desk/account/prove", &[("password", "wrong")]).status, 422);
-    assert_eq!(clerk.post("/desk/account/prove", &[("password", new)]).status, 303);
+    assert_eq!(clerk.post("/desk/prove", &[("prove_password", "wrong")]).status, 422);
+    assert_eq!(clerk.post("/desk/prove", &[("prove_password", new)]).status, 303);
     assert_eq!(clerk.post("/desk/account/pin", &[]).status, 200);
 }
 

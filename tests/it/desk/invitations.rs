@@ -21,11 +21,16 @@ fn invite(clerk: &Clerk, number: &str, email: &str, role: &str) -> Reply {
     clerk.post(PATH, &fields)
 }
 
+/// The mails that invite, without those that tell the admins of it.
+fn invitations(site: &Site) -> Vec<serde_json::Value> {
+    site.mails().into_iter().filter(|mail| mail["template"] == "invitation").collect()
+}
+
 /// The code in the last mail that was sent.
 fn mailed(site: &Site) -> String {
-    let mails = site.mails();
-    let mail = mails.last().expect("a mail");
-    assert_eq!((&mail["template"], &mail["recipient"]), (&"invitation".into(), &"nora@example.org".into()));
+    let invitations = invitations(site);
+    let mail = invitations.last().expect("a mail");
+    assert_eq!(mail["recipient"], "nora@example.org");
     mail["values"]["token"].as_str().expect("a code").to_owned()
 }
 
@@ -59,7 +64,7 @@ fn an_invited_colleague_has_the_account_that_the_mail_names_once_and_sets_up_a_s
     let reply = invite(&clerk, "7", "nora@example.org", "desk");
     assert_eq!(reply.header("location"), Some("/desk/site/users?done=invited"), "{reply}");
     assert_eq!(invite(&clerk, "7", "nora@example.org", "desk").status, 303);
-    assert_eq!(site.mails().len(), 1, "a double click is one invitation");
+    assert_eq!(invitations(&site).len(), 1, "a double click is one invitation");
     assert_eq!(role(&site, "nora.ek"), None, "there is no account before the code is used");
     let code = mailed(&site);
     let page = clerk.get("/desk/site/users").page();

@@ -34,6 +34,7 @@ mod new_member;
 mod new_site;
 pub mod pages;
 mod partners;
+mod proof;
 mod record;
 mod reports;
 mod saturday;

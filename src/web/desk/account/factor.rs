@@ -25,7 +25,6 @@ fn key(problem: second_factors::Problem) -> &'static str {
 /// `POST /desk/account/authenticator`: a new secret for the app. Where a factor is on, a code of it or a recovery code is
 /// needed, and the factor stays on until the first code of the new app.
 pub(crate) fn begin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    clerk.check_proven(site.now())?;
     let code = read_form(call, |form| form.optional("code", fields::line(CODE_CHARS_MAX)))?;
     let begun = app::change(site, clerk, call.language(), |cx| {
         second_factors::begin_app(cx, call, &cx.own()?, code.as_deref())
@@ -39,7 +38,6 @@ pub(crate) fn begin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/account/authenticator/confirm`: the first code of the new app turns it on. New recovery codes are shown once;
 /// the clerk's other sessions end.
 pub(crate) fn confirm(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    clerk.check_proven(site.now())?;
     let code = read_form(call, |form| form.line("code", CODE_CHARS_MAX))?;
     let finished = app::change(site, clerk, call.language(), |cx| {
         let account = cx.own()?;

@@ -6,12 +6,10 @@ pub(crate) mod password;
 
 use crate::app::{self, credentials};
 use crate::auth::Clerk;
-use crate::auth::sign_in::{self, OwnPassword};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::second_factors::{self, Kind};
@@ -121,26 +119,8 @@ pub(crate) fn refuse(site: &Site, call: &Call, clerk: &Clerk, part: &'static str
     page(site, call, clerk, Some(Problem { part, text, typed: String::new() }), None)
 }
 
-/// `POST /desk/account/prove`: proves the clerk's identity by password; for ten minutes credentials may be changed.
-pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let Some(secret) = read_form(call, |form| form.optional("password", fields::secret))? else {
-        return refuse(site, call, clerk, "prove", call.say("account.password_missing"));
-    };
-    let proven = match sign_in::check_own_password(site, call, clerk.id(), &secret)? {
-        OwnPassword::Right(proven) => proven,
-        OwnPassword::Refused(text) => return refuse(site, call, clerk, "prove", call.language().say(&text)),
-    };
-    // The session may have ended, or the password changed, while the password was hashed.
-    app::change(site, clerk, call.language(), |cx| {
-        sign_in::check_same_password(cx.tx, &proven, "password")?;
-        clerk.set_proven(cx.tx)
-    })?;
-    Ok(reply::see_other(&format!("{PATH}?done=proven")))
-}
-
 /// `POST /desk/account/pin`: makes a new PIN, for the change of clerk and for bookings, and shows it once.
 pub(crate) fn renew_pin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    clerk.check_proven(site.now())?;
     let number = read_form(call, Form::number)?;
     let pin = app::change(site, clerk, call.language(), |cx| match cx.is_first_sending(number)? {
         true => credentials::renew_pin(cx, &cx.own()?).map(Some),

@@ -17,7 +17,6 @@ use serde_json::json;
 /// `POST /desk/account/passkeys/question`: the challenge for a new passkey, as JSON for the script of the page.
 pub(crate) fn begin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let name = read_form(call, |form| form.optional("name", fields::line(NAME_CHARS_MAX)))?;
-    clerk.check_proven(site.now())?;
     let options = own_passkeys::begin(site, call, clerk, (clerk.id(), clerk.session()), name)?;
     Ok(reply::ok(&json!({ "publicKey": options })))
 }
@@ -37,7 +36,6 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/account/passkeys/remove`: removes a passkey and ends all other sessions.
 pub(crate) fn remove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let passkey_id = read_form(call, |form| form.required("passkey", fields::id))?;
-    clerk.check_proven(site.now())?;
     let owner = (clerk.id(), clerk.session());
     match app::change(site, clerk, call.language(), |cx| ceremony::remove(site, call, cx.tx, owner, passkey_id))? {
         true => Ok(reply::see_other(&format!("{PATH}?done=removed"))),

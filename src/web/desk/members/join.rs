@@ -1,4 +1,4 @@
-//! Joining a member's account with another one of the same person. For admins who proved their identity recently.
+//! Joining a member's account with another one of the same person. For admins.
 
 use super::PART;
 use super::heading::{self, Heading};
@@ -38,8 +38,6 @@ struct Plan {
     stays: Vec<String>,
     /// Why the two cannot be joined.
     refusals: Vec<String>,
-    /// Whether the clerk proved their identity recently.
-    proven: bool,
 }
 
 /// `GET /desk/members/{member_id}/join`: the choice of the other account by `q`; with its number as `with`, what a join does.
@@ -50,7 +48,6 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/members/{member_id}/join`: joins the account `with` into the member's.
 pub(crate) fn join(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let (member_id, joined_id) = (path_id(call, 0)?, read_form(call, |form| form.required("with", fields::id))?);
-    clerk.check_proven(site.now())?;
     match app::change(site, clerk, call.language(), |cx| joining::join(cx, joined_id, member_id)) {
         Ok(()) => Ok(reply::see_other(&format!("{PART}/{member_id}?done=joined"))),
         Err(failure) => {
@@ -77,7 +74,6 @@ pub(crate) fn tell_apart(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn page(site: &Site, call: &Call, clerk: &Clerk, with: Option<MemberId>, problem: Option<String>) -> Answer {
     let (member_id, typed) = (path_id(call, 0)?, query_text(call, "q"));
     let frame = Frame::of(site, call, clerk, PART)?;
-    let proven = clerk.check_proven(site.now()).is_ok();
     let (heading, plan) = site.store.read(|tx| {
         // An account that was joined already leads to the one that survived.
         let member_id = joins::survivor_of(tx, member_id)?;
@@ -88,7 +84,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, with: Option<MemberId>, problem
         let find = |id| members::find_account_by_id(tx, id)?.ok_or_else(Failure::not_found);
         let preview = joining::preview(tx, &find(joined_id)?, &find(member_id)?)?;
         let joined = heading::read(site, tx, call, joined_id)?;
-        let plan = plan(call.language(), joined, &preview, proven);
+        let plan = plan(call.language(), joined, &preview);
         Ok((heading, Some(plan)))
     })?;
     let mut hits = if typed.is_empty() { Vec::new() } else { search::find(site, &typed)?.hits };
@@ -97,7 +93,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, with: Option<MemberId>, problem
     Ok(shown(status, call.language(), &Page { frame, heading, plan, typed, hits, problem }))
 }
 
-fn plan(language: Language, joined: Heading, found: &joining::Preview, proven: bool) -> Plan {
+fn plan(language: Language, joined: Heading, found: &joining::Preview) -> Plan {
     let say = |key| language.say(&Text::new(key));
     let counted = |part: &JoinedRows, count: i64| {
         let value = |name: &str| (name == "count").then(|| count.to_string());
@@ -112,6 +108,5 @@ fn plan(language: Language, joined: Heading, found: &joining::Preview, proven: b
         moves: moves.chain([say("join.paid"), led]).collect(),
         stays: [say("join.own"), say("join.about")].into_iter().chain(stays).collect(),
         refusals: found.refusals.iter().map(|key| say(key)).collect(),
-        proven,
     }
 }

@@ -1,8 +1,8 @@
-//! A member's personal data: handing it out, and erasing the person. For admins; an erasure needs a recent proof of identity.
+//! A member's personal data: handing it out, and erasing the person. For admins.
 
 use super::PART;
 use super::heading::{self, Heading};
-use crate::app::{self, accounts, own_data};
+use crate::app::{self, accounts, notice, own_data};
 use crate::auth::{Clerk, count_document};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::role::Role;
@@ -25,8 +25,6 @@ struct Page {
     username: String,
     /// Whether the account has a role, which is taken away before the person is erased.
     is_staff: bool,
-    /// Whether the clerk proved their identity recently.
-    proven: bool,
     problem: Option<String>,
 }
 
@@ -37,13 +35,12 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<String>) -> Answer {
     let member_id = path_id(call, 0)?;
-    let (frame, proven) = (Frame::of(site, call, clerk, PART)?, clerk.check_proven(site.now()).is_ok());
+    let frame = Frame::of(site, call, clerk, PART)?;
     let (heading, account) = site.store.read(|tx| {
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
         Ok((heading::read(site, tx, call, member_id)?, account))
     })?;
-    let page =
-        Page { is_staff: account.role != Role::Member, username: account.username, heading, proven, problem, frame };
+    let page = Page { is_staff: account.role != Role::Member, username: account.username, heading, problem, frame };
     Ok(shown(form_status(page.problem.is_some()), call.language(), &page))
 }
 
@@ -65,7 +62,6 @@ pub(crate) fn export(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 pub(crate) fn erase(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
     let typed = read_form(call, |form| form.line("username", 254))?;
-    clerk.check_proven(site.now())?;
     let (account, erased) = site.store.read(|tx| {
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
         Ok((account, erasures::find(tx, member_id)?))
@@ -80,7 +76,8 @@ pub(crate) fn erase(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let leaving = erasure::find_mentions(site, member_id, &mut |_, _, _| ())?;
         app::change(site, clerk, call.language(), |cx| {
             cx.check_admin()?;
-            accounts::erase(cx, &leaving)
+            accounts::erase(cx, &leaving)?;
+            notice::tell_admins(cx, "notice.person_erased")
         })?;
     }
     Ok(reply::see_other("/desk/members?done=erased"))

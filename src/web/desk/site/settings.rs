@@ -2,7 +2,7 @@
 
 use super::PART;
 use crate::app::settings::{self as effect, NewValue};
-use crate::app::{self, Change, second_factors};
+use crate::app::{self, Change};
 use crate::auth::Clerk;
 use crate::config::desk::{self, DeskSetting, Group, Input};
 use crate::domain::payment::Price;
@@ -14,9 +14,8 @@ use crate::http::failure::Failure;
 use crate::http::{fields, reply};
 use crate::i18n::language::Text;
 use crate::site::{Site, live};
-use crate::store::tables::second_factors as factors;
 use crate::store::tables::settings::{self as rows, Change as Row};
-use crate::web::{CODE_CHARS_MAX, Form, Frame, form, form_status, read_form, show as shown};
+use crate::web::{Form, Frame, form, form_status, read_form, show as shown};
 use askama::Template;
 use std::net::IpAddr;
 
@@ -32,8 +31,6 @@ struct Page {
     frame: Frame,
     groups: Vec<GroupView>,
     changes: Vec<ChangeView>,
-    /// Whether a change of mail, short messages or addresses asks for a code.
-    asks_code: bool,
     /// The name of the group whose form was refused, or `undo`; empty without one.
     refused: String,
     problem: Option<String>,
@@ -67,7 +64,6 @@ struct ChangeView {
     at: String,
     admin: String,
     what: String,
-    guarded: bool,
     /// Whether it can be undone: no later change of the same setting stands.
     is_last: bool,
 }
@@ -87,10 +83,9 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> Answer {
     let (frame, zone, language) =
         (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?, call.language());
-    let (set, changes, currency, has_factor) = site.store.read(|tx| {
-        let has_factor = factors::find(tx, clerk.id(), site.now())?.kind.is_some();
+    let (set, changes, currency) = site.store.read(|tx| {
         let currency = site.fee(tx)?.currency.unwrap_or_default();
-        Ok((live::read(&site.keys, tx)?, rows::list(tx, CHANGES_SHOWN)?, currency, has_factor))
+        Ok((live::read(&site.keys, tx)?, rows::list(tx, CHANGES_SHOWN)?, currency))
     })?;
     let typed = |key: &str| {
         let typed = refused.as_ref().and_then(|refused| refused.typed.iter().find(|(known, _)| *known == key));
@@ -113,7 +108,6 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
             change_id: row.change_id,
             at: when::moment(language, &zone, row.set_at),
             what: told(site, call, &row, setting, &currency),
-            guarded: setting.is_some_and(|setting| setting.group.is_guarded()),
             is_last: row.is_last && setting.is_some(),
             admin: row.admin,
         }
@@ -124,7 +118,6 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
     let page = Page {
         groups: Group::ALL.map(group).into(),
         changes: changes.into_iter().map(change).collect(),
-        asks_code: has_factor && !site.config.demo,
         refused: group_name,
         problem,
         frame,
@@ -210,7 +203,6 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             typed.push((setting.key, sent.line(setting.key, VALUE_CHARS_MAX)));
         }
     }
-    let code = sent.optional("code", fields::line(CODE_CHARS_MAX));
     sent.finish()?;
     let refuse = |problem: String| {
         page(site, call, clerk, Some(Refused { group: group.name().to_owned(), typed: typed.clone(), problem }))
@@ -244,7 +236,7 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     {
         return refuse(call.say("settings.own_name"));
     }
-    match change(site, call, clerk, group.is_guarded(), code.as_deref(), |_| Ok(Some(values.clone())))? {
+    match change(site, call, clerk, |_| Ok(Some(values.clone())))? {
         Ok(()) => Ok(reply::see_other(&format!("{PATH}?done=saved#{}", group.name()))),
         Err(problem) => refuse(problem),
     }
@@ -259,40 +251,22 @@ fn reaches(call: &Call, names: &str) -> bool {
 
 /// `POST /desk/site/setting-changes/undo`: sets the value from before a change.
 pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let (change_id, code) = read_form(call, |form: &mut Form| {
-        (form.required("change", fields::id), form.optional("code", fields::line(CODE_CHARS_MAX)))
-    })?;
-    let setting = site.store.read(|tx| Ok(rows::find(tx, change_id)?))?.ok_or_else(Failure::not_found)?;
-    let is_guarded = desk::find(&setting.key).is_some_and(|setting| setting.group.is_guarded());
+    let change_id = read_form(call, |form: &mut Form| form.required("change", fields::id))?;
     let back = |cx: &Change| Ok(effect::undoing(cx, change_id)?.map(|value| vec![value]));
-    match change(site, call, clerk, is_guarded, code.as_deref(), back)? {
+    match change(site, call, clerk, back)? {
         Ok(()) => Ok(reply::see_other(&format!("{PATH}?done=undone#changes"))),
         Err(problem) => page(site, call, clerk, Some(Refused { group: "undo".to_owned(), typed: Vec::new(), problem })),
     }
 }
 
-/// Sets values, with a fresh second factor where they are guarded, and puts them in force. The error is a problem in words.
+/// Sets values and puts them in force. The error is a problem in words.
 fn change(
     site: &Site,
     call: &Call,
     clerk: &Clerk,
-    is_guarded: bool,
-    code: Option<&str>,
     values: impl Fn(&Change) -> Result<Option<Vec<NewValue>>, Failure>,
 ) -> Result<Result<(), String>, Failure> {
     let asked = app::change(site, clerk, call.language(), |cx| {
-        cx.check_admin()?;
-        if is_guarded && !site.config.demo {
-            match factors::find(cx.tx, clerk.id(), cx.now())?.kind {
-                // A miss is an outcome, so that it is counted.
-                Some(_) => {
-                    if let Err(why) = second_factors::check_code(cx, call, &cx.own()?, code)? {
-                        return Ok(Err(call.say(why.key("settings.code_missing", "settings.code_wrong"))));
-                    }
-                }
-                None => clerk.check_proven(cx.now())?,
-            }
-        }
         let Some(values) = values(cx)? else { return Ok(Err(call.say("settings.changed_since"))) };
         Ok(effect::set(cx, &values)?.map_err(|mistakes| in_words(call, &mistakes)))
     })?;
