@@ -853,6 +853,48 @@ CREATE TRIGGER event_days_after_insert AFTER INSERT ON events WHEN NEW.history_s
     ON CONFLICT DO UPDATE SET times = times + 1;
 END;
 
+-- Addresses to which a partner's events are sent (Standard Webhooks).
+CREATE TABLE hooks (
+    hook_id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    partner_id    INTEGER NOT NULL REFERENCES partners,
+    url           TEXT    NOT NULL,                  -- https
+    types         TEXT    NOT NULL,                  -- the choice of types, with commas between; empty: all
+    address       TEXT    NOT NULL,                  -- a private address that an admin named; empty: public addresses alone
+    cursor        INTEGER NOT NULL,                  -- every event up to this one is done or in `hook_deliveries`
+    failing_since INTEGER,                           -- null: the last delivery was taken
+    trouble       TEXT    NOT NULL DEFAULT '',       -- why the last one was not, or the last test; empty: it was
+    sent          INTEGER NOT NULL DEFAULT 0,        -- deliveries that were taken, in all
+    taken_at      INTEGER,                           -- when the last one was
+    test_asked    INTEGER NOT NULL DEFAULT 0 CHECK (test_asked IN (0, 1)), -- a test is to be sent
+    tested_at     INTEGER,                           -- when the last test was taken
+    created_at    INTEGER NOT NULL,
+    ended_at      INTEGER,                           -- null: in force
+    ended_as      TEXT CHECK (ended_as IN ('untested', 'off', 'removed', 'gone', 'failing'))
+) STRICT;
+
+-- The secrets that sign what is sent to a hook: two while one is rotated out.
+CREATE TABLE hook_secrets (
+    secret_id  INTEGER PRIMARY KEY AUTOINCREMENT,
+    hook_id    INTEGER NOT NULL REFERENCES hooks,
+    sealed     BLOB    NOT NULL,                     -- the key, sealed by the site key
+    created_at INTEGER NOT NULL,
+    ends_at    INTEGER                               -- null: until rotated out
+) STRICT;
+CREATE INDEX hook_secrets_by_hook ON hook_secrets (hook_id);
+
+-- Events that wait for a hook, or that it did not take however often they were sent. What it took is removed.
+CREATE TABLE hook_deliveries (
+    hook_id    INTEGER NOT NULL REFERENCES hooks,
+    seq        INTEGER NOT NULL,                     -- the event; no reference, because events are kept for their own time
+    booking_id INTEGER NOT NULL,                     -- its booking, whose later events wait for it
+    due_at     INTEGER,                              -- null: it is not sent again
+    tries      INTEGER NOT NULL DEFAULT 0,
+    trouble    TEXT    NOT NULL DEFAULT '',          -- why it was not taken the last time
+    PRIMARY KEY (hook_id, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX hook_deliveries_due ON hook_deliveries (hook_id, booking_id, seq, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX hook_deliveries_dead ON hook_deliveries (hook_id) WHERE due_at IS NULL;
+
 -- How far the history went upstream.
 CREATE TABLE sync (
     only          INTEGER PRIMARY KEY CHECK (only = 1),

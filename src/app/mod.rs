@@ -20,6 +20,7 @@ pub(crate) mod events;
 pub(crate) mod family;
 pub(crate) mod flights;
 pub(crate) mod handovers;
+pub(crate) mod hooks;
 pub(crate) mod import_export;
 pub(crate) mod invitations;
 pub(crate) mod joining;

@@ -27,6 +27,7 @@ mod outbox;
 mod output;
 mod owner;
 mod partner;
+mod partner_hook;
 mod point_in_time;
 mod progress;
 mod reminders;

@@ -1,5 +1,6 @@
 //! `tunneldesk partner …`: booking partners and their secrets.
 
+use super::partner_hook::Hook;
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment};
 use crate::app::Change;
@@ -28,6 +29,9 @@ pub(super) enum Partner {
     },
     /// End a partner's access for good, and the booking tokens that it got
     Revoke { client_id: String },
+    /// Webhooks: where a partner's events are sent as they happen
+    #[command(subcommand)]
+    Hook(Hook),
 }
 
 #[derive(Args)]
@@ -69,6 +73,7 @@ impl Partner {
             Partner::List => list(site),
             Partner::Rotate { client_id, keep_days } => rotate(site, client_id, *keep_days),
             Partner::Revoke { client_id } => revoke(site, client_id),
+            Partner::Hook(hook) => hook.run(site),
         }
     }
 }

@@ -41,8 +41,22 @@ impl Audience {
 pub struct Choice(Option<Arc<[&'static str]>>);
 
 impl Choice {
-    /// The choice of a list such as `booking.*,notice.created` among the types there are. A type that there is not yet chooses
-    /// nothing, so that a client may ask for it before the site is updated. An empty list chooses all.
+    /// The choice of a list such as `booking.*,notice.created` among the types there are. An empty list chooses all. The error: the
+    /// first of the list that is neither a type nor a family.
+    pub(crate) fn parse(list: &str, types: &[&'static str]) -> Result<Choice, String> {
+        let is_known = |one: &&str| match one.strip_suffix('*') {
+            Some(family) => {
+                family.is_empty() || (family.ends_with('.') && types.iter().any(|name| name.starts_with(family)))
+            }
+            None => types.contains(one),
+        };
+        match list.split(',').map(str::trim).find(|one| !one.is_empty() && !is_known(one)) {
+            Some(unknown) => Err(unknown.to_owned()),
+            None => Ok(Choice::read(list, types)),
+        }
+    }
+
+    /// As [`Choice::parse`]; a type that there is not chooses nothing.
     pub(crate) fn read(list: &str, types: &[&'static str]) -> Choice {
         let wanted: Vec<&str> = list.split(',').map(str::trim).filter(|one| !one.is_empty()).collect();
         if wanted.is_empty() || wanted.contains(&"*") {
@@ -84,6 +98,14 @@ mod tests {
         assert_eq!(chosen("of.the.future"), [false; 4]);
         assert_eq!(chosen("book*"), [false; 4], "a part of a word is no family");
         assert_eq!(Choice::read("of.the.future", &TYPES).text().unwrap(), ",,");
+        for good in ["", " , ", "*", "booking.*", "notice.created, booking.moved"] {
+            assert!(Choice::parse(good, &TYPES).is_ok(), "{good}");
+        }
+        for (bad, unknown) in
+            [("foo", "foo"), ("booking.moved, foo.*", "foo.*"), ("book*", "book*"), ("booking.", "booking.")]
+        {
+            assert_eq!(Choice::parse(bad, &TYPES).unwrap_err(), unknown);
+        }
     }
 
     #[test]

@@ -83,3 +83,8 @@ id! {
     /// The number of a kiosk.
     KioskId
 }
+
+id! {
+    /// The number of a webhook.
+    HookId
+}

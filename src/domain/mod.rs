@@ -42,5 +42,6 @@ pub mod tunnel;
 pub(crate) mod unicode;
 pub(crate) mod username;
 pub(crate) mod waiver;
+pub(crate) mod webhook;
 pub(crate) mod when;
 pub(crate) mod zones;

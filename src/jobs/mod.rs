@@ -1,6 +1,7 @@
 //! Background jobs, and the loop that restarts a job after a panic.
 
 pub(crate) mod discovery;
+pub mod hooks;
 pub mod outbox;
 pub mod reminders;
 pub(crate) mod scrub;

@@ -44,6 +44,8 @@ pub enum Purpose {
     HashKey,
     /// Partners' signing secrets.
     PartnerSecret,
+    /// Secrets of webhooks.
+    HookSecret,
     /// Stored outcomes of idempotent requests.
     Outcome,
     /// Booking PINs.

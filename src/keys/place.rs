@@ -109,6 +109,9 @@ pub mod columns {
     /// A partner's signing secret.
     pub const PARTNER_SECRET: SealedColumn =
         column(Purpose::PartnerSecret, "partner_secrets", "sealed", &["secret_id", "partner_id"]);
+    /// The secret of a webhook.
+    pub const HOOK_SECRET: SealedColumn =
+        column(Purpose::HookSecret, "hook_secrets", "sealed", &["secret_id", "hook_id"]);
     /// The outcome of a request with an `Idempotency-Key`.
     pub const OUTCOME: SealedColumn = column(Purpose::Outcome, "replays", "outcome", &["replay_key"]);
     /// The values of a message, for its recipient alone.
@@ -131,7 +134,7 @@ pub mod columns {
     /// All of them, for the rotation of the site key.
     #[rustfmt::skip]
     pub(crate) const ALL: &[SealedColumn] = &[
-        KEY_CHECK, HASH_KEY, PARTNER_SECRET, OUTCOME, MESSAGE, SECOND_FACTOR, PENDING_FACTOR, PASSKEY_CHALLENGE, CALLBACK,
+        KEY_CHECK, HASH_KEY, PARTNER_SECRET, HOOK_SECRET, OUTCOME, MESSAGE, SECOND_FACTOR, PENDING_FACTOR, PASSKEY_CHALLENGE, CALLBACK,
         SETTING, TLS_KEY,
     ];
 }

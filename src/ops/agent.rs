@@ -1,8 +1,15 @@
 //! The HTTP client for other servers: with timeouts, without redirects, and without a proxy of the environment.
 
+use http::Uri;
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
-use ureq::Agent;
+use ureq::config::{Config, ConfigBuilder};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::typestate::AgentScope;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use ureq::{Agent, Error};
 
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(15);
 
@@ -25,7 +32,11 @@ pub(crate) fn agent_that_trusts_all(answer_time_max: Duration) -> Agent {
 }
 
 fn built(tls: TlsConfig, answer_time_max: Duration) -> Agent {
-    let config = Agent::config_builder()
+    config(tls, answer_time_max).build().new_agent()
+}
+
+fn config(tls: TlsConfig, answer_time_max: Duration) -> ConfigBuilder<AgentScope> {
+    Agent::config_builder()
         .tls_config(tls)
         .timeout_connect(Some(CONNECT_TIME_MAX))
         .timeout_global(Some(answer_time_max))
@@ -33,6 +44,47 @@ fn built(tls: TlsConfig, answer_time_max: Duration) -> Agent {
         .max_redirects(0)
         .max_redirects_will_error(false)
         .proxy(None)
-        .user_agent("tunneldesk");
-    config.build().new_agent()
+        .user_agent("tunneldesk")
+}
+
+/// A client for addresses that others chose. A connection goes to an address of one answer of the resolver, and each is asked for
+/// before: a name that leads elsewhere later, or at the next question, leads nowhere. No connection is kept.
+pub(crate) fn agent_of_chosen_addresses(
+    resolver: Arc<dyn Resolver>,
+    may_call: impl Fn(IpAddr) -> bool + Send + Sync + 'static,
+    https_only: bool,
+    answer_time_max: Duration,
+) -> Agent {
+    let config = config(TlsConfig::builder().build(), answer_time_max).https_only(https_only).max_idle_connections(0);
+    let choosing = Choosing { resolver, may_call: Box::new(may_call) };
+    Agent::with_parts(config.build(), DefaultConnector::default(), choosing)
+}
+
+/// The resolver of the machine.
+pub(crate) fn resolver() -> Arc<dyn Resolver> {
+    Arc::new(DefaultResolver::default())
+}
+
+/// Resolves names to those addresses alone that may be called.
+struct Choosing {
+    resolver: Arc<dyn Resolver>,
+    may_call: Box<dyn Fn(IpAddr) -> bool + Send + Sync>,
+}
+
+impl std::fmt::Debug for Choosing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Choosing")
+    }
+}
+
+impl Resolver for Choosing {
+    fn resolve(&self, uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
+        let mut chosen = self.empty();
+        for address in &self.resolver.resolve(uri, config, timeout)? {
+            if (self.may_call)(address.ip()) {
+                chosen.push(*address);
+            }
+        }
+        if chosen.is_empty() { Err(Error::HostNotFound) } else { Ok(chosen) }
+    }
 }

@@ -8,6 +8,7 @@ use std::iter::successors;
 use std::sync::LazyLock;
 
 const SECURITY: &str = "/desk/members/{member_id}?tab=security";
+const WEBHOOKS: &str = "/desk/partners/{partner_id}/webhooks";
 const WAIVER: &str = "/desk/members/{member_id}/waiver";
 const BRIEF: &str = "/desk/texts?kind=brief";
 
@@ -240,6 +241,13 @@ pub static PAGES: &[Route] = &[
     desk    (POST,   "/desk/partners/{partner_id}/revoke",                  desk::partners::card::revoke).for_admins().proven(),
     desk    (GET,    "/desk/partners/{partner_id}/digest",                  desk::partners::digest::show_form).for_admins(),
     desk    (POST,   "/desk/partners/{partner_id}/digest",                  desk::partners::digest::show).taking(PASTED_BYTES_MAX).for_admins().proven(),
+    desk    (GET,    "/desk/partners/{partner_id}/webhooks",                desk::partners::hooks::show).for_admins(),
+    desk    (POST,   "/desk/partners/{partner_id}/webhooks",                desk::partners::hooks::add).for_admins().proven(),
+    desk    (POST,   "/desk/partners/{partner_id}/webhooks/{hook_id}/secret", desk::partners::hooks::rotate).for_admins().on(WEBHOOKS).proven(),
+    desk    (POST,   "/desk/partners/{partner_id}/webhooks/{hook_id}/test", desk::partners::hooks::test).for_admins().on(WEBHOOKS),
+    desk    (POST,   "/desk/partners/{partner_id}/webhooks/{hook_id}/again", desk::partners::hooks::send_again).for_admins().on(WEBHOOKS),
+    desk    (POST,   "/desk/partners/{partner_id}/webhooks/{hook_id}/off",  desk::partners::hooks::switch_off).for_admins().on(WEBHOOKS),
+    desk    (POST,   "/desk/partners/{partner_id}/webhooks/{hook_id}/remove", desk::partners::hooks::remove).for_admins().on(WEBHOOKS).proven(),
     desk    (POST,   "/desk/partners/{partner_id}/users/restore",           desk::partners::restore_users::restore_all).for_admins(),
     desk    (POST,   "/desk/partners/{partner_id}/users/{user_id}/restore", desk::partners::restore_users::restore).for_admins(),
 

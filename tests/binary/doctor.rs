@@ -104,6 +104,7 @@ fn a_healthy_site_has_no_warning_with_and_without_a_server() {
         "social_keys",
         "sign_ins",
         "partners",
+        "hooks",
         "passcodes",
         "audit",
         "names",

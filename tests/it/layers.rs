@@ -146,6 +146,7 @@ const RULES: &[Rule] = &[
         only_in: &[
             "ops/agent.rs",
             "ops/replication/s3/",
+            "jobs/hooks/",
             "jobs/outbox/sms.rs",
             "jobs/standby/client.rs",
             "jobs/sync/https.rs",

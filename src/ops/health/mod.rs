@@ -55,6 +55,7 @@ pub fn check(site: &Site, depth: Depth) -> Vec<Fact> {
         services::social_keys(site),
         services::sign_ins(site),
         services::partners(site),
+        services::hooks(site),
         services::passcodes(site),
         file::audit(site, depth),
         version(),

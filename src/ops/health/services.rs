@@ -23,7 +23,7 @@ use crate::site::Site;
 use crate::store::alarm;
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::tls::Kind;
-use crate::store::tables::{failed_attempts, outbox};
+use crate::store::tables::{failed_attempts, hooks, outbox};
 
 const DAY_SECONDS: i64 = 86_400;
 
@@ -235,6 +235,30 @@ pub(crate) fn partners(site: &Site) -> Fact {
         )
     });
     or_unreadable("partners", fact)
+}
+
+/// Webhooks that ended by themselves are an alarm until they are removed or go on; those that fail are a warning.
+pub(crate) fn hooks(site: &Site) -> Fact {
+    let fact = site.store.read(|tx| Ok(hooks::list(tx)?)).map(|all| {
+        let in_trouble = || all.iter().filter(|hook| !hook.revoked && (hook.is_broken() || hook.is_failing()));
+        let ended = all.iter().filter(|hook| !hook.revoked && hook.is_broken()).count() as i64;
+        let failing = in_trouble().count() as i64 - ended;
+        let (waiting, dead) = in_trouble().fold((0, 0), |(w, d), hook| (w + hook.waiting, d + hook.dead));
+        let state = if ended > 0 { State::Alarm } else { State::above(failing, 0, i64::MAX) };
+        let text = match ended + failing {
+            0 => Text::new("health.hooks"),
+            count => Text::new("health.hooks.fail")
+                .with_count("count", count)
+                .with_count("waiting", waiting)
+                .with_count("dead", dead),
+        };
+        Fact::judged("hooks", state, text, Text::new("health.hooks.next")).with_figure(
+            "webhooks",
+            "Webhooks that fail or ended by themselves.",
+            ended + failing,
+        )
+    });
+    or_unreadable("hooks", fact)
 }
 
 /// Once the day's passcodes are used up no more are sent; to unknown devices, once half of them are. An attacker may be asking

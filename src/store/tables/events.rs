@@ -234,6 +234,16 @@ pub(crate) fn range(tx: &Read) -> Result<Range> {
     Ok(Range { oldest, last })
 }
 
+/// One event.
+pub(crate) fn find(tx: &Read, seq: i64) -> Result<Option<EventRow>> {
+    let sql = sql!(
+        "SELECT ",
+        EventRow::COLUMNS,
+        " FROM events e LEFT JOIN partners p ON p.partner_id = e.partner_id WHERE e.seq = ?1"
+    );
+    tx.find(sql, [seq])
+}
+
 /// The next events after a number that an audience hears, oldest first, at most `limit`. A step may have none, and yet not have
 /// looked to the end.
 pub(crate) fn step(tx: &Read, audience: Audience, choice: &Choice, after: i64, limit: i64) -> Result<Step> {

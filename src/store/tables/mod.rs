@@ -24,6 +24,7 @@ pub(crate) mod failed_attempts;
 pub(crate) mod former_names;
 pub(crate) mod guardianships;
 pub mod history;
+pub mod hooks;
 pub(crate) mod invitations;
 pub(crate) mod joins;
 pub(crate) mod kiosks;
@@ -89,6 +90,7 @@ pub(crate) const PERSONAL: &[&[Table]] = &[
     failed_attempts::PERSONAL,
     former_names::PERSONAL,
     guardianships::PERSONAL,
+    hooks::PERSONAL,
     invitations::PERSONAL,
     joins::PERSONAL,
     kiosks::PERSONAL,

@@ -33,6 +33,7 @@ mod names;
 mod new_member;
 mod new_site;
 pub mod pages;
+mod partner_hooks;
 mod partners;
 mod proof;
 mod record;
@@ -154,6 +155,13 @@ pub fn behind_the_counter(site: &Site) {
     ask(partner.client_id()).header("token", &"0".repeat(64)).send().refused(401);
     ask("<script>alert(1)</script>").header("token", &"0".repeat(64)).send().refused(401);
     assert_eq!(number, PartnerId(HOSTILE_PARTNER), "the pages name it by its number");
+    site.change(|tx| {
+        for url in ["https://partner.example/hook", "https://partner.example/another"] {
+            let sql = "INSERT INTO hooks (partner_id, url, types, address, cursor, trouble, failing_since, created_at) VALUES (?1, ?2, 'booking.moved', '10.0.0.7', 0, '503', 1, 1)";
+            tx.run(sql, (number, url))?;
+        }
+        Ok(tx.run("INSERT INTO hook_deliveries (hook_id, seq, booking_id, trouble) VALUES (1, 88, 12, 'too_large')", [])?)
+    });
     let jane = site.member("janet");
     let body = serde_json::json!({ "username": jane.name, "option": "email" });
     for _ in 0..2 {

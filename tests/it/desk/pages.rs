@@ -72,6 +72,7 @@ const INSIDE: &[Page] = &[
     Page { name: "record-several", path: "/desk/record-several", shows: "Member numbers of the students" },
     Page { name: "partners", path: "/desk/partners", shows: "Refused calls" },
     Page { name: "partner", path: "/desk/partners/5?done=restored", shows: "does not fit the body" },
+    Page { name: "partner-webhooks", path: "/desk/partners/5/webhooks", shows: "larger than 20 KiB" },
     Page { name: "partner-digest", path: "/desk/partners/5/digest", shows: "What was sent" },
     Page { name: "messages", path: "/desk/messages", shows: "my daughter turns nine" },
     Page { name: "messages-waiting", path: "/desk/messages?box=waiting", shows: "Passcode for a lost password" },

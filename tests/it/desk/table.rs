@@ -21,6 +21,7 @@ pub fn path(path: &str) -> String {
         "{closing_id}",
         "{invitation_id}",
         "{child_id}",
+        "{hook_id}",
     ];
     let path = path.replace("{file}", "desk.css").replace("{skill}", "10101");
     numbers.iter().fold(path, |path, place| path.replace(place, "1"))

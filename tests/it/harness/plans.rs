@@ -6,7 +6,10 @@ use tunneldesk::store::Read;
 use tunneldesk::store::prepared;
 
 /// Tables that stay small, however many members there are and however long the site runs. Any other counts as large.
-const SMALL: [&str; 14] = [
+const SMALL: [&str; 16] = [
+    // A partner has a few.
+    "hooks",
+    "hook_secrets",
     "site",
     "tunnels",
     "partners",

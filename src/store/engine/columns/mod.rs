@@ -12,7 +12,7 @@
 //! tx.list(sql!("SELECT ", Arrival::COLUMNS, " FROM bookings b WHERE b.tunnel_id = ?1"), [tunnel_id])
 //! ```
 
-use crate::domain::ids::{BookingId, EntryId, KioskId, MemberId, PartnerId, PaymentId};
+use crate::domain::ids::{BookingId, EntryId, HookId, KioskId, MemberId, PartnerId, PaymentId};
 use crate::domain::role::Role;
 use crate::domain::{entry, payment, till, waiver};
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, Value, ValueRef};
@@ -107,7 +107,7 @@ macro_rules! numbers {
     )+};
 }
 
-numbers!(MemberId, EntryId, BookingId, PartnerId, PaymentId, KioskId);
+numbers!(MemberId, EntryId, BookingId, PartnerId, PaymentId, KioskId, HookId);
 
 /// Implements [`FromRow`] for tuples.
 macro_rules! side_by_side {

@@ -2,6 +2,7 @@
 
 pub(crate) mod card;
 pub(crate) mod digest;
+pub(crate) mod hooks;
 mod refused_calls;
 pub(crate) mod restore_users;
 
@@ -71,7 +72,13 @@ struct TermsInput {
 struct Secret {
     frame: Frame,
     name: String,
-    handed: IssuedCredentials,
+    /// What the partner calls itself by, where that is new too.
+    client_id: Option<String>,
+    secret: String,
+    /// The key of the text that says how the secret is used.
+    usage: &'static str,
+    /// Where to go once the secret is passed on.
+    back: String,
 }
 
 /// `GET /desk/partners`: all partners, and the latest refused calls.
@@ -152,11 +159,16 @@ pub(crate) fn create(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
 }
 
-/// The page that shows a secret once. It is not cached.
 fn show_secret(site: &Site, call: &Call, clerk: &Clerk, name: String, handed: IssuedCredentials) -> Answer {
-    let frame = Frame::of(site, call, clerk, PART)?;
-    let reply: Reply = shown(StatusCode::OK, call.language(), &Secret { frame, name, handed });
-    Ok(reply.unstored())
+    let (frame, back) = (Frame::of(site, call, clerk, PART)?, format!("{PART}/{}", handed.partner_id));
+    let IssuedCredentials { client_id, secret, .. } = handed;
+    let page = Secret { frame, name, client_id: Some(client_id), secret, usage: "partners.secret_use", back };
+    Ok(show_secret_page(call, &page))
+}
+
+/// The page that shows a secret once. It is not cached.
+fn show_secret_page(call: &Call, page: &Secret) -> Reply {
+    shown(StatusCode::OK, call.language(), page).unstored()
 }
 
 impl TermsInput {

@@ -7,7 +7,7 @@ use crate::site::Site;
 use crate::store::tables::joins::{self, AlikeAccounts};
 use crate::store::tables::refused_check_ins::{self, RefusedCheckIn};
 use crate::store::tables::site_texts::{self, Kind};
-use crate::store::tables::{contact, outbox, payments, signers, skills, till};
+use crate::store::tables::{contact, hooks, outbox, payments, signers, skills, till};
 
 /// Refused check-ins that are listed; the others follow once these are settled.
 const REFUSED_MAX: i64 = 10;
@@ -22,7 +22,8 @@ pub(super) struct Task {
     pub path: String,
 }
 
-/// The work that waits. `admin`: whether it is listed for an admin, who may join accounts and sees what clerks undid.
+/// The work that waits. `admin`: whether it is listed for an admin, who may join accounts, and sees what clerks undid and which webhooks
+/// fail.
 pub(super) fn list(site: &Site, language: Language, admin: bool) -> Result<Vec<Task>, Failure> {
     let (sign_offs, contacts, (queued, dead), questions, undecided) = site.store.read(|tx| {
         let (questions, undecided) = (payments::count_questions(tx)?, waivers::count_undecided(site, tx)?);
@@ -32,9 +33,9 @@ pub(super) fn list(site: &Site, language: Language, admin: bool) -> Result<Vec<T
     let unsent = if site.config.mail.is_none() { queued } else { 0 };
     let suspect = i64::from(site.clock.is_suspect());
     let Unready { no_waiver_text, no_signer, no_name } = Unready::of(site)?;
-    let (undone, first_undone) = match admin {
-        true => site.store.read(|tx| Ok(till::find_unreviewed(tx)?))?,
-        false => (0, 0),
+    let ((undone, first_undone), (partner, broken_hooks)) = match admin {
+        true => site.store.read(|tx| Ok((till::find_unreviewed(tx)?, hooks::find_broken(tx)?)))?,
+        false => ((0, 0), (None, 0)),
     };
     let kinds = [
         (suspect, "bad", "desk.waits_clock", "/desk/site"),
@@ -59,10 +60,16 @@ pub(super) fn list(site: &Site, language: Language, admin: bool) -> Result<Vec<T
         text: language.say(&Text::new("desk.waits_undone").with_count("count", undone)),
         path: format!("/desk/till/entries/{first_undone}"),
     });
+    let hooks = partner.map(|partner_id| Task {
+        tone: "bad",
+        text: language.say(&Text::new("desk.waits_hooks").with_count("count", broken_hooks)),
+        path: format!("/desk/partners/{partner_id}/webhooks"),
+    });
     Ok(refused_check_ins(site, language)?
         .into_iter()
         .chain(counted)
         .chain(undone)
+        .chain(hooks)
         .chain(alikes(site, language, admin)?)
         .collect())
 }
