@@ -3,10 +3,11 @@
 use crate::app::{self, notice};
 use crate::auth::Member;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Id, Moment};
+use crate::http::field_types::Id;
 use crate::http::reply::{self, Done};
 use crate::i18n::language::Language;
 use crate::site::Site;

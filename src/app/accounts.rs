@@ -4,6 +4,7 @@ use super::{Change, Outcome, RankedActor, change, events, notice};
 use crate::auth::limits::proofs::{self, ClearedLimits};
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -49,7 +50,7 @@ pub(crate) fn lift_ban(cx: &Change, member_id: MemberId) -> Result<Outcome, Fail
 pub(crate) struct Ban {
     pub(crate) reason: String,
     /// `None`: until a member of the staff lifts the ban.
-    pub(crate) until: Option<i64>,
+    pub(crate) until: Option<Moment>,
 }
 
 /// Bans an account as [`ban`] does, with a reason and an end. 422 where the account is banned already for another reason or

@@ -2,6 +2,7 @@
 
 use crate::domain::ids::MemberId;
 use crate::domain::member_query;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::store::tables::account_claims::{self, Alike};
 use crate::store::tables::joins;
@@ -18,7 +19,7 @@ pub(crate) struct Told<'a> {
     pub(crate) real_name: &'a str,
     pub(crate) email: &'a str,
     /// Midnight UTC of the day of birth, in Unix seconds.
-    pub(crate) dob: Option<i64>,
+    pub(crate) dob: Option<Moment>,
     /// The telephone number in E.164.
     pub(crate) phone: &'a str,
 }

@@ -1,6 +1,8 @@
 //! The fields of a booking, validated alike in a partner's request and in an imported list of bookings.
 
-use crate::http::field_types::{Count, FlightMinutes, Id, Moment};
+use crate::domain::moment::Moment;
+
+use crate::http::field_types::{Count, FlightMinutes, Id};
 use serde_json::json;
 use std::collections::BTreeMap;
 

@@ -7,6 +7,7 @@ use crate::auth::{confirmation, security_event};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::email;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::tables::outbox::Channel;
@@ -24,7 +25,7 @@ pub(crate) struct Person {
     /// Whether an address that waits for its owner's confirmation no longer replaces the confirmed one.
     pub(crate) withdraws_address: bool,
     pub(crate) phone: String,
-    pub(crate) dob: Option<i64>,
+    pub(crate) dob: Option<Moment>,
 }
 
 /// The outcome of an edit.

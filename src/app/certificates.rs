@@ -7,10 +7,10 @@ use crate::documents::certificate;
 use crate::domain::catalogue::{Level, names};
 use crate::domain::certificate::{self as rule, CODE_BYTES, Signed};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::answer::{Hidden, Int};
 use crate::http::failure::Failure;
-use crate::http::field_types::Moment;
 use crate::i18n::language::Language;
 use crate::keys::Purpose;
 use crate::site::Site;
@@ -147,7 +147,7 @@ pub(crate) fn publish(cx: &Change, member_id: MemberId, held: &Holding) -> Resul
 
 /// The code of a certificate: always the same, and impossible to guess without the site's key.
 fn code(site: &Site, member_id: MemberId, held: &Holding) -> String {
-    let (member, since) = (member_id.0.to_be_bytes(), held.since.to_be_bytes());
+    let (member, since) = (member_id.0.to_be_bytes(), held.since.0.to_be_bytes());
     let parts = [&member[..], held.cat_group.as_bytes(), held.cat_id.as_bytes(), held.track.as_bytes(), &since];
     let hash = site.keys.hash(Purpose::Certificate, &parts);
     let (bytes, _) = hash.split_first_chunk::<CODE_BYTES>().expect("a hash is longer than a code");

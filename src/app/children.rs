@@ -5,6 +5,7 @@ use super::person::AGE_SECONDS_MAX;
 use super::{Change, Outcome, family, flights, signup};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::waiver::Relation;
 use crate::http::failure::Failure;
 use crate::http::fields;
@@ -23,7 +24,7 @@ const WORD_CHARS_MAX: usize = 20;
 pub(crate) struct Child {
     pub(crate) real_name: String,
     /// Midnight UTC of the day of birth, in Unix seconds.
-    pub(crate) dob: i64,
+    pub(crate) dob: Moment,
     pub(crate) relation: Relation,
     /// Identifies the form, so that a form that is sent twice creates one child.
     pub(crate) form_number: i64,
@@ -31,7 +32,7 @@ pub(crate) struct Child {
 
 impl Child {
     /// Reads the fields of a form. 422 lists every mistake.
-    pub(crate) fn read(now: i64, typed: &[(String, String)]) -> Result<Child, Failure> {
+    pub(crate) fn read(now: Moment, typed: &[(String, String)]) -> Result<Child, Failure> {
         let mut fields = signup::person_fields(typed, &["real_name", "dob", "relation", "number"]);
         let real_name = fields.required("real_name", fields::line(NAME_CHARS_MAX));
         let dob = fields.required("dob", fields::day_of_birth);
@@ -138,13 +139,16 @@ mod tests {
             .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
             .collect();
         let named = |failure: Failure| failure.problems().iter().map(|problem| problem.field.clone()).collect();
-        Child::read(1_780_000_000, &typed).map_err(named)
+        Child::read(Moment(1_780_000_000), &typed).map_err(named)
     }
 
     #[test]
     fn a_form_is_read_whole_and_every_mistake_is_named() {
         let child = read(&[]).unwrap();
-        assert_eq!((child.real_name.as_str(), child.dob, child.relation), ("Ada", 1_454_284_800, Relation::Parent));
+        assert_eq!(
+            (child.real_name.as_str(), child.dob, child.relation),
+            ("Ada", Moment(1_454_284_800), Relation::Parent)
+        );
         assert_eq!(read(&[("year", ""), ("dob", "2016-02-01")]).unwrap().dob, child.dob, "a date of a telephone");
         for (more, named) in [
             (("real_name", " "), "real_name"),

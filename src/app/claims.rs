@@ -6,6 +6,7 @@ use crate::auth::limits::messages::{self, Cause};
 use crate::auth::second_factor;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
 use crate::http::call::Call;
@@ -35,7 +36,7 @@ pub(crate) struct PrintedCode {
     /// `abcd-efgh-jkmn`.
     pub(crate) code: String,
     /// Unix seconds.
-    pub(crate) ends_at: i64,
+    pub(crate) ends_at: Moment,
     /// The language of the member.
     pub(crate) language: Language,
 }
@@ -46,7 +47,7 @@ pub(crate) fn hash(site: &Site, code: &str) -> Option<[u8; 32]> {
     Some(site.keys.hash(Purpose::AccountClaim, &[code.as_bytes()]))
 }
 
-fn insert(cx: &Change, member_id: MemberId, email: &str, seconds: i64) -> Result<(String, i64), Failure> {
+fn insert(cx: &Change, member_id: MemberId, email: &str, seconds: i64) -> Result<(String, Moment), Failure> {
     let (code, ends_at) = (recovery_code::from_bytes(random()), cx.now() + seconds);
     let hash = hash(cx.site, &code).ok_or_else(Failure::broken)?;
     account_claims::insert(cx.tx, &hash, member_id, email, ends_at)?;
@@ -99,8 +100,8 @@ pub(crate) fn print(cx: &Change, member_id: MemberId) -> Result<PrintedCode, Fai
 
 /// A code that a kiosk shows to the guest who has just signed up there, to go on on the own telephone: once, within two minutes.
 /// Returns it with its end. `None` where the account was not made in this visit, or has its owner's credentials already.
-pub(crate) fn show_at_kiosk(cx: &Change, member_id: MemberId) -> Result<Option<(String, i64)>, Failure> {
-    let made_at = members::find(cx.tx, member_id)?.map_or(0, |profile| profile.join_date);
+pub(crate) fn show_at_kiosk(cx: &Change, member_id: MemberId) -> Result<Option<(String, Moment)>, Failure> {
+    let made_at = members::find(cx.tx, member_id)?.map_or(Moment(0), |profile| profile.join_date);
     let is_new = cx.now() - made_at <= VISIT_SECONDS;
     if !is_new || !account_claims::is_unclaimed(cx.tx, member_id)? || second_factor::is_on(cx.tx, member_id)? {
         return Ok(None);
@@ -110,7 +111,7 @@ pub(crate) fn show_at_kiosk(cx: &Change, member_id: MemberId) -> Result<Option<(
 }
 
 /// The claim of a typed code, if the code is valid.
-pub(crate) fn find(site: &Site, tx: &Read, typed: &str, now: i64) -> Result<Option<Claim>, Failure> {
+pub(crate) fn find(site: &Site, tx: &Read, typed: &str, now: Moment) -> Result<Option<Claim>, Failure> {
     let Some(hash) = hash(site, typed) else { return Ok(None) };
     Ok(account_claims::find(tx, &hash, now)?)
 }

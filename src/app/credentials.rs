@@ -9,6 +9,7 @@ use crate::auth::security_event::{self, Event};
 use crate::auth::sign_in;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::keys::{hex, random};
@@ -188,7 +189,7 @@ fn notify(cx: &Change, subject: &SubjectAccount, event: Event) -> Result<(), Fai
 pub(crate) struct SyncToken {
     pub(crate) token: String,
     pub(crate) member_id: MemberId,
-    pub(crate) ends_at: i64,
+    pub(crate) ends_at: Moment,
 }
 
 /// Issues a token to the account of the jobs, which is made where there is none. Audited.

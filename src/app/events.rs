@@ -2,6 +2,7 @@
 //! of the product's own; never a name, an address or a text that somebody typed.
 
 use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::store::Write;
 use crate::store::tables::bookings::BookingRow;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 #[derive(Serialize)]
 struct TimeData {
     entry_id: EntryId,
-    entry_date: i64,
+    entry_date: Moment,
     minutes: i64,
     tunnel_id: i64,
 }

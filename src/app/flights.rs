@@ -4,10 +4,11 @@
 //! Where the site requires no waiver, these functions do not query the database.
 
 use super::{Change, events};
-use crate::domain::booking::Booking;
+use crate::domain::booking::{Booking, changed};
 use crate::domain::entry::Kind;
 use crate::domain::ids::{BookingId, EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::waiver::{self, Demand, Reason, Signed, State};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -24,7 +25,7 @@ use std::collections::HashMap;
 
 /// The demanded waiver, and since when in Unix seconds. `None`: the site requires no waiver, or its text was never
 /// published.
-pub(crate) fn find_demand(site: &Site, tx: &Read) -> Result<Option<(Demand, i64)>, Failure> {
+pub(crate) fn find_demand(site: &Site, tx: &Read) -> Result<Option<(Demand, Moment)>, Failure> {
     let settings = &site.config.waiver;
     if !settings.required {
         return Ok(None);
@@ -39,7 +40,7 @@ fn demand(site: &Site, version_min: i64) -> Demand {
 }
 
 /// Why a member may not fly at a moment; `None` where the member may fly.
-pub(crate) fn find_denial(site: &Site, tx: &Read, member_id: MemberId, at: i64) -> Result<Option<Reason>, Failure> {
+pub(crate) fn find_denial(site: &Site, tx: &Read, member_id: MemberId, at: Moment) -> Result<Option<Reason>, Failure> {
     Ok(match find_demand(site, tx)? {
         Some((demand, _)) => {
             let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
@@ -55,7 +56,7 @@ pub(crate) fn find_waiver(
     site: &Site,
     tx: &Read,
     member_id: MemberId,
-    at: i64,
+    at: Moment,
 ) -> Result<Option<(Option<Reason>, bool)>, Failure> {
     let Some((demand, _)) = find_demand(site, tx)? else { return Ok(None) };
     let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
@@ -65,7 +66,7 @@ pub(crate) fn find_waiver(
 }
 
 /// When the waiver that a member signed last ends; `None` where none was signed or none ends.
-pub(crate) fn find_waiver_end(site: &Site, tx: &Read, member_id: MemberId) -> Result<Option<i64>, Failure> {
+pub(crate) fn find_waiver_end(site: &Site, tx: &Read, member_id: MemberId) -> Result<Option<Moment>, Failure> {
     let Some((demand, _)) = find_demand(site, tx)? else { return Ok(None) };
     let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
     Ok(waivers::find_latest(tx, member_id)?.and_then(|signed| waiver::ends_at(&demand, &signed, &zone)))
@@ -75,7 +76,7 @@ fn read_state<'z>(
     tx: &Read,
     demand: Demand,
     member_id: MemberId,
-    at: i64,
+    at: Moment,
     zone: &'z TimeZone,
 ) -> Result<State<'z>, Failure> {
     Ok(State {
@@ -89,7 +90,7 @@ fn read_state<'z>(
 }
 
 /// Whether a person with that day of birth needs a guardian today.
-pub(crate) fn is_minor(site: &Site, tx: &Read, dob: i64) -> Result<bool, Failure> {
+pub(crate) fn is_minor(site: &Site, tx: &Read, dob: Moment) -> Result<bool, Failure> {
     if !site.config.waiver.required {
         return Ok(false);
     }
@@ -103,12 +104,12 @@ pub(crate) struct Signatures {
     demand: Option<Demand>,
     signed: HashMap<MemberId, Signed>,
     /// Spans in which the staff lets a member fly without a waiver: member, from, until.
-    overrides: Vec<(MemberId, i64, i64)>,
+    overrides: Vec<(MemberId, Moment, Moment)>,
 }
 
 impl Signatures {
     /// Reads the signatures of members with bookings at the site's tunnel between two moments; `to` is exclusive.
-    pub(crate) fn read(site: &Site, tx: &Read, span: (i64, i64)) -> Result<Signatures, Failure> {
+    pub(crate) fn read(site: &Site, tx: &Read, span: (Moment, Moment)) -> Result<Signatures, Failure> {
         let demand = find_demand(site, tx)?.map(|(demand, _)| demand);
         if demand.is_none() {
             return Ok(Signatures { demand, signed: HashMap::new(), overrides: Vec::new() });
@@ -122,8 +123,8 @@ impl Signatures {
     pub(crate) fn find_denial(
         &self,
         member_id: MemberId,
-        dob: Option<i64>,
-        at: i64,
+        dob: Option<Moment>,
+        at: Moment,
         zone: &TimeZone,
     ) -> Option<Reason> {
         self.demand?;
@@ -139,8 +140,8 @@ fn find_time_denial(
     site: &Site,
     tx: &Read,
     member_id: MemberId,
-    (tunnel_id, entry_date): (i64, i64),
-    now: i64,
+    (tunnel_id, entry_date): (i64, Moment),
+    now: Moment,
 ) -> Result<Option<Reason>, Failure> {
     if tunnel_id != site.tunnel_id {
         return Ok(None);
@@ -156,7 +157,7 @@ fn find_time_denial(
 
 /// 409 where a member may not fly at a moment. Only the flyer, those who act for the flyer, and the staff see the
 /// reason.
-fn check(cx: &Change, member_id: MemberId, at: i64) -> Result<(), Failure> {
+fn check(cx: &Change, member_id: MemberId, at: Moment) -> Result<(), Failure> {
     find_denial(cx.site, cx.tx, member_id, at)?.map_or(Ok(()), |reason| Err(refusal(cx, member_id, reason)?))
 }
 
@@ -176,7 +177,7 @@ pub(crate) fn may_check_in(
     site: &Site,
     tx: &Read,
     member_id: MemberId,
-    flight_date: i64,
+    flight_date: Moment,
 ) -> Result<Option<bool>, Failure> {
     if !site.config.waiver.required || find_demand(site, tx)?.is_none() {
         return Ok(None);
@@ -185,7 +186,7 @@ pub(crate) fn may_check_in(
 }
 
 /// 409 where a member may not enter flight time of a date at a tunnel.
-pub(crate) fn check_time(cx: &Change, member_id: MemberId, tunnel_id: i64, entry_date: i64) -> Result<(), Failure> {
+pub(crate) fn check_time(cx: &Change, member_id: MemberId, tunnel_id: i64, entry_date: Moment) -> Result<(), Failure> {
     let denial = find_time_denial(cx.site, cx.tx, member_id, (tunnel_id, entry_date), cx.now())?;
     denial.map_or(Ok(()), |reason| Err(refusal(cx, member_id, reason)?))
 }
@@ -297,11 +298,10 @@ pub(crate) fn enter_again(cx: &Change, known: &BookingRow, time: &NewTime) -> Re
 /// Changes the flight time that a booking entered to the new date, minutes and tunnel. Where the member may not fly
 /// then, the flight time is removed and waits for the check-in.
 pub(crate) fn change_booked(cx: &Change, known: &BookingRow, sent: &Booking) -> Result<(), Failure> {
-    let other = |known: i64, sent: i64| (known != sent).then_some(sent);
     let before = &known.booking;
-    let date = other(before.flight_date, sent.flight_date);
+    let date = changed(before.flight_date, sent.flight_date);
     let (minutes, tunnel_id) =
-        (other(before.minutes_booked, sent.minutes_booked), other(before.tunnel_id, sent.tunnel_id));
+        (changed(before.minutes_booked, sent.minutes_booked), changed(before.tunnel_id, sent.tunnel_id));
     if date.is_none() && minutes.is_none() {
         return Ok(());
     }
@@ -335,7 +335,12 @@ fn insert_booked(tx: &Write, member_id: MemberId, booking_id: BookingId, sent: &
 }
 
 /// Why an entry of an imported list is refused; `None` where it is accepted.
-pub(crate) fn find_import_denial(site: &Site, tx: &Read, entry: &Entry, now: i64) -> Result<Option<Reason>, Failure> {
+pub(crate) fn find_import_denial(
+    site: &Site,
+    tx: &Read,
+    entry: &Entry,
+    now: Moment,
+) -> Result<Option<Reason>, Failure> {
     if entry.kind != Kind::Time {
         return Ok(None);
     }

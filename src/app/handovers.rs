@@ -4,6 +4,7 @@ use super::Change;
 use crate::domain::age;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::store::tables::outbox::{self, Channel};
 use crate::store::tables::{guardianships, members, notices, tunnels};
@@ -28,7 +29,7 @@ pub(crate) fn announce(cx: &Change) -> Result<usize, Failure> {
     let mut announced = 0;
     for (child_id, dob) in guardianships::list_unannounced(cx.tx, span)? {
         let day = age::birthday(dob, years).and_then(|date| zone.moment(date.at(12, 0, 0, 0)));
-        if let Some(day) = day.filter(|day| (day - cx.now()).abs() <= AROUND_SECONDS) {
+        if let Some(day) = day.filter(|day| (*day - cx.now()).abs() <= AROUND_SECONDS) {
             announce_one(cx, child_id, day)?;
             announced += 1;
         }
@@ -36,7 +37,7 @@ pub(crate) fn announce(cx: &Change) -> Result<usize, Failure> {
     Ok(announced)
 }
 
-fn announce_one(cx: &Change, child_id: MemberId, day: i64) -> Result<(), Failure> {
+fn announce_one(cx: &Change, child_id: MemberId, day: Moment) -> Result<(), Failure> {
     let guardians = guardianships::list_of_child(cx.tx, child_id)?;
     tell(cx, child_id, "notice.of_age", &json!({ "of_age_date": day }))?;
     for one in &guardians {

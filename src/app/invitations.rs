@@ -6,6 +6,7 @@ use super::{Change, Outcome, RankedActor, change, claims, notice};
 use crate::auth::limits::messages;
 use crate::domain::audit::{ActorId, Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
 use crate::domain::screen_name;
@@ -65,7 +66,7 @@ pub(crate) enum Invited {
     /// The code is on its way by mail.
     Mailed,
     /// The code, to be printed now, because only its hash is stored; and its end in Unix seconds.
-    Printed(String, i64),
+    Printed(String, Moment),
 }
 
 /// Invites a colleague: by mail where there is an address, otherwise by a printed code. An earlier invitation to the
@@ -178,7 +179,7 @@ pub(crate) fn withdraw(cx: &Change, invitation_id: i64) -> Result<Outcome, Failu
 }
 
 /// The invitation of a typed code, if it has not expired and the inviting admin is still an admin.
-pub(crate) fn find(site: &Site, tx: &Read, typed: &str, now: i64) -> Result<Option<Invitation>, Failure> {
+pub(crate) fn find(site: &Site, tx: &Read, typed: &str, now: Moment) -> Result<Option<Invitation>, Failure> {
     let Some(hash) = claims::hash(site, typed) else { return Ok(None) };
     Ok(invitations::find_by_code(tx, &hash, now)?)
 }

@@ -4,6 +4,7 @@
 use super::{Change, SubjectAccount, accounts, bookings, events, language_on_paper};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -109,7 +110,7 @@ pub(crate) fn settle_alike(cx: &Change, member_id: MemberId) -> Result<(), Failu
 }
 
 /// The membership lasts until the later end of the two. Returns the survivor's end before and after, where it changes.
-fn extend_membership(cx: &Change, pair: Pair) -> Result<(Option<i64>, Option<i64>), Failure> {
+fn extend_membership(cx: &Change, pair: Pair) -> Result<(Option<Moment>, Option<Moment>), Failure> {
     let paid_until = |member_id| Ok::<_, Failure>(members::find_paid_until(cx.tx, member_id)?.flatten());
     let (before, other) = (paid_until(pair.survivor)?, paid_until(pair.joined)?);
     if other <= before {

@@ -2,6 +2,7 @@
 
 use super::Change;
 use crate::domain::mail_event::{Delivery, KEPT_SECONDS, Kind};
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::store::Write;
 use crate::store::tables::callbacks::{self, NewCallback, Sender};
@@ -39,7 +40,7 @@ pub(crate) struct About {
     pub address: Option<String>,
     pub detail: String,
     /// Unix seconds.
-    pub at: i64,
+    pub at: Moment,
 }
 
 /// An address to which no mail is sent.
@@ -47,7 +48,7 @@ pub(crate) struct Suppression {
     pub address: String,
     pub detail: String,
     /// Unix seconds; `None` where the provider gives no moment.
-    pub at: Option<i64>,
+    pub at: Option<Moment>,
 }
 
 /// Applies one event and stores it with its verdict. `raw`: the event as it was sent. `false`: the event is stored
@@ -86,7 +87,7 @@ pub(crate) fn process(cx: &Change, mut event: Event, raw: &str) -> Result<bool, 
 
 /// Whether an event is so old that its first delivery may have been purged: the provider's signature has no time, so an old
 /// event could be replayed.
-fn is_old(tx: &Write, at: i64) -> bool {
+fn is_old(tx: &Write, at: Moment) -> bool {
     at <= tx.now() - KEPT_SECONDS
 }
 
@@ -132,7 +133,7 @@ fn suppress(tx: &Write, reason: &str, suppression: &Suppression) -> Result<&'sta
 
 /// The moment of a suppression or of its lifting, in Unix seconds. An event without a moment, or with one in the future, counts
 /// from now, and after every earlier event about the address: a moment in the future would outweigh later events.
-fn suppression_moment(tx: &Write, suppression: &Suppression) -> Result<i64, Failure> {
+fn suppression_moment(tx: &Write, suppression: &Suppression) -> Result<Moment, Failure> {
     Ok(match suppression.at.filter(|at| *at <= tx.now()) {
         Some(at) => at,
         None => suppressed::next_moment(tx, &suppression.address)?,

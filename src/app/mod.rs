@@ -59,6 +59,7 @@ pub(crate) use once::{change_once, once};
 use crate::auth::{Clerk, Member, check_fresh};
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::role::{Rank, Role};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -78,7 +79,7 @@ pub(crate) struct RankedActor {
     pub actor: Actor,
     pub rank: Rank,
     /// For a clerk, whose cookie alone may be stolen: when the session last proved the identity.
-    proven_at: Option<i64>,
+    proven_at: Option<Moment>,
 }
 
 /// One change under way: the open transaction with its moment, the site, the actor with its rank, and the language in
@@ -89,7 +90,7 @@ pub(crate) struct Change<'a> {
     pub actor: &'a Actor,
     pub rank: Rank,
     pub language: Language,
-    proven_at: Option<i64>,
+    proven_at: Option<Moment>,
 }
 
 /// The account that a change is about: one that the actor may serve, or the actor's own.
@@ -168,7 +169,7 @@ pub(crate) fn change_by_stranger<T>(
 
 impl Change<'_> {
     /// The moment of the transaction, in Unix seconds.
-    pub(crate) fn now(&self) -> i64 {
+    pub(crate) fn now(&self) -> Moment {
         self.tx.now()
     }
 

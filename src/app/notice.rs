@@ -7,6 +7,7 @@
 
 use super::Change;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::payment::Price;
 use crate::domain::role::Role;
 use crate::domain::when;
@@ -88,7 +89,7 @@ fn value(language: Language, zone: &TimeZone, name: &str, detail: &Value) -> Opt
         return Some(amount);
     }
     match detail.get(name)? {
-        Value::Number(moment) if is_moment(name) => Some(when::day(language, zone, moment.as_i64()?)),
+        Value::Number(moment) if is_moment(name) => Some(when::day(language, zone, Moment(moment.as_i64()?))),
         Value::Number(number) => Some(number.to_string()),
         Value::String(text) if !text.is_empty() => Some(text.clone()),
         _ => None,

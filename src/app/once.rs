@@ -7,6 +7,7 @@
 use super::{Change, RankedActor};
 use crate::auth::limits::{self, Whose};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::call::{AuthOutcome, Call, IdempotentRequest, PrincipalId};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -44,7 +45,7 @@ impl Shown {
     fn now(site: &Site, tx: &Read, member_id: MemberId) -> Result<Shown, Failure> {
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
         // Also a secret that nobody can prove any more, so that time alone changes nothing.
-        let factor = second_factors::find(tx, member_id, 0)?;
+        let factor = second_factors::find(tx, member_id, Moment(0))?;
         let kind = factor.kind.map_or("", Kind::name);
         let parts: [&[u8]; 6] = [
             b"credentials",

@@ -7,10 +7,11 @@ use crate::auth::{Partner, new_token, pin};
 use crate::domain::audit::ActorId;
 use crate::domain::booking::{Booking, Denial};
 use crate::domain::ids::{BookingId, MemberId};
+use crate::domain::moment::Moment;
 use crate::http::answer::{Number, Word};
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
-use crate::http::field_types::{FlightMinutes, Id, Moment};
+use crate::http::field_types::{FlightMinutes, Id};
 use crate::i18n::language::TextKey;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
@@ -74,18 +75,18 @@ pub(crate) enum Outcome {
         may_check_in: Option<bool>,
         booking: Option<BookingState>,
         /// The day and the minutes to which the desk moved the booking.
-        moved: Option<(i64, i64)>,
+        moved: Option<(Moment, i64)>,
     },
     /// The booking stands without a token, because the member has renewed the PIN.
     PinRenewed {
         may_check_in: Option<bool>,
         booking: BookingState,
-        moved: Option<(i64, i64)>,
+        moved: Option<(Moment, i64)>,
     },
     /// The booking has ended at this moment, and stays so.
     Ended {
         reason: TextKey,
-        at: i64,
+        at: Moment,
         booking: BookingState,
     },
     Refused(TextKey),
@@ -163,7 +164,7 @@ impl Request<'_> {
             }
         };
         call.is_about_booking(row.booking_id);
-        let is_moved = row.sent_flight_date.or(row.sent_minutes).is_some();
+        let is_moved = row.sent_flight_date.is_some() || row.sent_minutes.is_some();
         let moved = is_moved.then_some((row.booking.flight_date, row.booking.minutes_booked));
         let may_check_in = match row.booking.tunnel_id == cx.site.tunnel_id {
             true => flights::may_check_in(cx.site, cx.tx, member_id, row.booking.flight_date)?,

@@ -1,5 +1,6 @@
 //! The personal data of a new member, validated by the same rules from a form and from an imported list.
 
+use crate::domain::moment::Moment;
 use crate::domain::password::Owner;
 use crate::domain::{country, phone};
 use crate::http::body::{Body, Field, RequiredByCaller, shared};
@@ -62,7 +63,7 @@ pub(crate) type ReadPerson = <Person as Body>::Read;
 
 /// Validates what depends on several fields. A telephone number without a calling code is one of `country_code`,
 /// otherwise of `country`, otherwise of the site's country (`home`).
-pub(crate) fn judge(read: &mut ReadPerson, now: i64, home: &str, fields: &mut Fields) {
+pub(crate) fn judge(read: &mut ReadPerson, now: Moment, home: &str, fields: &mut Fields) {
     if let Some(Some(typed)) = &read.phone {
         let number = match (&read.country_code, &read.country) {
             (Some(Some(code)), _) | (Some(None), Some(Some(code))) => phone::parse(code, typed),

@@ -5,6 +5,7 @@ use super::bookings::{self, DeskBooking, Quarter};
 use super::{Change, signup};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::store::tables::account_claims::{self, Alike};
@@ -16,7 +17,7 @@ pub(crate) struct Registration<'a> {
     pub(crate) real_name: &'a str,
     pub(crate) email: &'a str,
     /// Midnight UTC of the day of birth, in Unix seconds.
-    pub(crate) dob: Option<i64>,
+    pub(crate) dob: Option<Moment>,
     /// The telephone number in E.164.
     pub(crate) phone: &'a str,
     pub(crate) language: Language,

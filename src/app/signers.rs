@@ -4,6 +4,7 @@ use super::{Change, Outcome, accounts};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::store::Read;
 use crate::store::queries::{holdings, standing};
@@ -125,7 +126,7 @@ pub(crate) enum Standing {
 }
 
 impl Standing {
-    pub(crate) fn read(tx: &Read, one: &Appointment, now: i64) -> Result<Standing, Failure> {
+    pub(crate) fn read(tx: &Read, one: &Appointment, now: Moment) -> Result<Standing, Failure> {
         if !one.cat_id.is_empty() {
             return Ok(Standing::StandsInFor(one.cat_id.clone()));
         }

@@ -4,6 +4,7 @@
 
 use super::session::{new_token, token_hash};
 use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::keys::hex;
@@ -74,7 +75,7 @@ pub(crate) fn try_once(tx: &Write, token: &str, intent: Intent) -> Result<Option
 }
 
 /// The account of a token, without counting a try.
-pub(crate) fn find(tx: &Read, token: &str, intent: Intent, now: i64) -> Result<Option<Account>, Failure> {
+pub(crate) fn find(tx: &Read, token: &str, intent: Intent, now: Moment) -> Result<Option<Account>, Failure> {
     let Some(step) = sign_in_steps::find(tx, &intent.hash(token), now)? else { return Ok(None) };
     Ok(members::find_account_by_id(tx, step.member_id)?)
 }

@@ -6,6 +6,7 @@ use super::origin;
 use super::session::{self, token_hash};
 use crate::domain::audit::Actor;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::role::{Rank, Role};
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
@@ -32,7 +33,7 @@ pub struct Clerk {
     role: Role,
     session: TokenHash,
     /// The session's last proof of identity, in Unix seconds.
-    proven_at: i64,
+    proven_at: Moment,
     actor: Actor,
 }
 
@@ -93,17 +94,17 @@ impl Clerk {
     }
 
     /// 403 unless the last proof of identity is recent, see [`session::check_fresh`].
-    pub(crate) fn check_proven(&self, now: i64) -> Result<(), Failure> {
+    pub(crate) fn check_proven(&self, now: Moment) -> Result<(), Failure> {
         session::check_fresh(self.proven_at, now)
     }
 
     /// The moment of the session's last proof of identity.
-    pub(crate) fn proven_at(&self) -> i64 {
+    pub(crate) fn proven_at(&self) -> Moment {
         self.proven_at
     }
 
     /// 403 where a row is for admins and the clerk is none, or needs a recent proof of identity.
-    pub(super) fn check_row(&self, row: &Row, now: i64) -> Result<(), Failure> {
+    pub(super) fn check_row(&self, row: &Row, now: Moment) -> Result<(), Failure> {
         if row.admins {
             self.check_admin()?;
         }

@@ -13,6 +13,7 @@ use super::pin;
 use super::session::{new_token, token_hash};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
@@ -55,7 +56,7 @@ fn tokens(site: &Site, call: &Call) -> Vec<String> {
 }
 
 /// The clerks whose sessions are parked in this browser and in force.
-pub(crate) fn list(site: &Site, call: &Call, tx: &Read, now: i64) -> Result<Vec<Colleague>, Failure> {
+pub(crate) fn list(site: &Site, call: &Call, tx: &Read, now: Moment) -> Result<Vec<Colleague>, Failure> {
     let mut colleagues: Vec<Colleague> = Vec::new();
     for token in tokens(site, call) {
         let hash = token_hash(&token);
@@ -71,7 +72,7 @@ pub(crate) fn list(site: &Site, call: &Call, tx: &Read, now: i64) -> Result<Vec<
     Ok(colleagues)
 }
 
-fn takes_pin(parked: &Parked, now: i64) -> bool {
+fn takes_pin(parked: &Parked, now: Moment) -> bool {
     parked.role == Role::Desk && now - parked.proven_at <= PIN_SECONDS && parked.wrong_pins < WRONG_PINS_MAX
 }
 

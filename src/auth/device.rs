@@ -4,6 +4,7 @@
 
 use super::session::{new_token, presented_session, token_hash};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
@@ -32,7 +33,7 @@ pub(crate) struct Device {
 }
 
 /// The device that a call comes from, or its session; `None` for an unknown client.
-pub(crate) fn find(call: &Call, tx: &Read, member_id: MemberId, now: i64) -> Result<Option<Device>, Failure> {
+pub(crate) fn find(call: &Call, tx: &Read, member_id: MemberId, now: Moment) -> Result<Option<Device>, Failure> {
     if let Some(device) = find_by_token(call, tx, member_id, now)? {
         return Ok(Some(device));
     }
@@ -41,7 +42,7 @@ pub(crate) fn find(call: &Call, tx: &Read, member_id: MemberId, now: i64) -> Res
     Ok(session.map(|session| Device { hash, by_member: session.member_id == member_id, voucher_id: session.member_id }))
 }
 
-fn find_by_token(call: &Call, tx: &Read, member_id: MemberId, now: i64) -> Result<Option<Device>, Failure> {
+fn find_by_token(call: &Call, tx: &Read, member_id: MemberId, now: Moment) -> Result<Option<Device>, Failure> {
     let Some(hash) = token(call).map(token_hash) else { return Ok(None) };
     let seen = devices::find(tx, &hash, member_id, now)?;
     Ok(seen.map(|seen| Device { hash, by_member: seen.by_member, voucher_id: seen.voucher_id }))

@@ -1,6 +1,7 @@
 //! Proxies that hide their callers: limits by address then take all of them for one. A form whose page was opened over https, and
 //! which came without this server's own TLS, came through a proxy.
 
+use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::forwarded;
 use crate::site::Site;
@@ -10,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 /// The last form that came through a proxy which named nobody, or which the settings do not know.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HiddenCaller {
-    pub at: i64,
+    pub at: Moment,
     pub proxy: IpAddr,
 }
 

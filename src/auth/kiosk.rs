@@ -9,6 +9,7 @@ use super::session::{new_token, token_hash};
 use super::{pin, sign_in};
 use crate::domain::card;
 use crate::domain::ids::{BookingId, KioskId, MemberId};
+use crate::domain::moment::Moment;
 use crate::http::accept;
 use crate::http::call::{AuthOutcome, Call, PrincipalId};
 use crate::http::failure::Failure;
@@ -213,14 +214,14 @@ pub(crate) struct Ticket {
     pub(crate) member_id: MemberId,
     pub(crate) booking_id: BookingId,
     /// Unix seconds.
-    pub(crate) issued_at: i64,
+    pub(crate) issued_at: Moment,
     /// Whether the ticket is too old for a check-in.
     pub(crate) is_over: bool,
 }
 
 /// A ticket as the guest's page carries it. `secrets`: the guest's, whose change ends the ticket.
 pub(crate) fn new_ticket(site: &Site, guest: &Guest, secrets: &Secrets, booking_id: BookingId) -> String {
-    let numbers = [guest.kiosk_id.0, guest.member_id.0, booking_id.0, site.now()];
+    let numbers = [guest.kiosk_id.0, guest.member_id.0, booking_id.0, site.now().0];
     let [kiosk_id, member_id, booking_id, issued_at] = numbers;
     format!("{kiosk_id}.{member_id}.{booking_id}.{issued_at}.{}", hex(&ticket_mac(site, numbers, secrets)))
 }
@@ -235,7 +236,7 @@ fn ticket_mac(site: &Site, numbers: [i64; 4], secrets: &Secrets) -> [u8; 32] {
 pub(crate) fn read_ticket(site: &Site, tx: &Read, kiosk: &Kiosk, text: &str) -> Result<Option<Ticket>, Failure> {
     let Some((numbers, digest)) = split_ticket(text) else { return Ok(None) };
     let [kiosk_id, member_id, booking_id, issued_at] = numbers;
-    let (member_id, booking_id) = (MemberId(member_id), BookingId(booking_id));
+    let (member_id, booking_id, issued_at) = (MemberId(member_id), BookingId(booking_id), Moment(issued_at));
     let Some(secrets) = members::find_secrets(tx, member_id)? else { return Ok(None) };
     let is_ours = bool::from(hex(&ticket_mac(site, numbers, &secrets)).as_bytes().ct_eq(digest.as_bytes()));
     let is_over = site.now() - issued_at >= TICKET_SECONDS;

@@ -4,6 +4,7 @@
 use super::session::{self, Member, new_token, token_hash};
 use super::{limits, partner};
 use crate::domain::event::Audience;
+use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::Holder;
@@ -34,12 +35,12 @@ pub(crate) struct Tickets(Mutex<HashMap<TokenHash, Ticket>>);
 
 struct Ticket {
     session: TokenHash,
-    ends_at: i64,
+    ends_at: Moment,
 }
 
 impl Tickets {
     /// Issues a ticket of a session. 429 while as many wait as may.
-    pub(crate) fn issue(&self, member: &Member, now: i64) -> Result<String, Failure> {
+    pub(crate) fn issue(&self, member: &Member, now: Moment) -> Result<String, Failure> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|_, ticket| now < ticket.ends_at);
         let own = waiting.values().filter(|ticket| ticket.session == *member.session()).count();
@@ -52,7 +53,7 @@ impl Tickets {
     }
 
     /// The session of a ticket, which is used up.
-    fn take(&self, text: &str, now: i64) -> Option<TokenHash> {
+    fn take(&self, text: &str, now: Moment) -> Option<TokenHash> {
         let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&token_hash(text))?;
         (now < taken.ends_at).then_some(taken.session)
     }

@@ -2,6 +2,7 @@
 //! accepted from our own pages alone.
 
 use super::{cookie, hidden_callers};
+use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
@@ -19,7 +20,7 @@ const KEPT_CHARS_MAX: usize = 100;
 /// `Host` on, every form of the site is.
 #[derive(Clone)]
 pub(crate) struct RefusedForm {
-    pub at: i64,
+    pub at: Moment,
     /// The origin or page that the browser named.
     pub from: String,
     pub host: String,

@@ -4,6 +4,7 @@
 use super::limits;
 use crate::auth::refusals::Refusals;
 use crate::domain::ids::PartnerId;
+use crate::domain::moment::Moment;
 use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
 use crate::http::fields;
@@ -122,7 +123,7 @@ fn check_terms(
     call: &Call,
     signer: &partners::Partner,
     digest: &[u8; 32],
-    now: i64,
+    now: Moment,
 ) -> Result<(), Rejection> {
     let reject = |failure, why| Rejection { failure, partner_id: Some(signer.partner_id), why };
     check_address(site, call, signer.partner_id)
@@ -265,16 +266,16 @@ fn check_first_use(
     call: &Call,
     partner_id: PartnerId,
     digest: &[u8; 32],
-    now: i64,
+    now: Moment,
 ) -> Result<(), (Failure, Text)> {
     if site.clock.is_suspect() {
         return Err((Failure::clock_suspect(), Text::new("refused.clock_suspect")));
     }
-    let timestamp: Option<i64> = call.header(TIMESTAMP).and_then(|t| fields::moment(&t.into()).ok());
+    let timestamp: Option<Moment> = call.header(TIMESTAMP).and_then(|t| fields::moment(&t.into()).ok());
     let Some(timestamp) = timestamp else {
         return Err((Failure::bad_timestamp(), Text::new("refused.timestamp_missing")));
     };
-    let away = now.abs_diff(timestamp);
+    let away = (now - timestamp).unsigned_abs();
     if away > partners::TIMESTAMP_SECONDS as u64 {
         let failure = Failure::bad_timestamp().saying(Text::new("bad_timestamp.away").with("seconds", away));
         return Err((failure, Text::new("refused.timestamp_away").with("seconds", away)));

@@ -3,6 +3,7 @@
 use super::device;
 use super::limits::messages::{self, Cause, Quota};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
@@ -134,7 +135,7 @@ pub(crate) fn count_request(site: &Site, tx: &Write, name: &str, asker: &Asker) 
     full.map_or(Ok(()), |until| Err(too_many(tx, until)))
 }
 
-fn too_many(tx: &Write, until: i64) -> Failure {
+fn too_many(tx: &Write, until: Moment) -> Failure {
     let seconds = u64::try_from(until - tx.now()).unwrap_or_default();
     Failure::passcode_too_many().retry_after(Duration::from_secs(seconds))
 }

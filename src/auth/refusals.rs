@@ -4,6 +4,7 @@
 //! restart forgets the list; the log has every refusal.
 
 use crate::domain::ids::PartnerId;
+use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::{Failure, Problem};
 use crate::i18n::language::Text;
@@ -22,7 +23,7 @@ pub(crate) struct Refusal {
     /// `None`: no partner could be identified.
     pub partner_id: Option<PartnerId>,
     /// The moment of the latest, in Unix seconds.
-    pub at: i64,
+    pub at: Moment,
     pub times: u64,
     pub peer: IpAddr,
     pub method: Method,
@@ -40,7 +41,7 @@ pub(crate) struct Refusals {
 
 impl Refusals {
     /// `why`: the reason for the desk, which says more than the caller is told.
-    pub(crate) fn note(&self, call: &Call, now: i64, partner_id: Option<PartnerId>, failure: &Failure, why: Text) {
+    pub(crate) fn note(&self, call: &Call, now: Moment, partner_id: Option<PartnerId>, failure: &Failure, why: Text) {
         let refusal = Refusal {
             partner_id,
             at: now,

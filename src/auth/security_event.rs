@@ -5,6 +5,7 @@ use super::limits::messages::{self, Cause};
 use super::session::new_token;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
@@ -157,7 +158,7 @@ pub(crate) fn record_leaving(
     site: &Site,
     tx: &Write,
     member_id: MemberId,
-    leaves_at: i64,
+    leaves_at: Moment,
     language: Language,
     actor: &Actor,
 ) -> Result<(), Failure> {

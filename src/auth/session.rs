@@ -2,6 +2,7 @@
 
 use crate::domain::audit::Actor;
 use crate::domain::ids::{BookingId, MemberId};
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
@@ -28,7 +29,7 @@ pub struct Member {
     role: Role,
     session: TokenHash,
     /// The session's last proof of identity, in Unix seconds.
-    proven_at: i64,
+    proven_at: Moment,
     leaves: bool,
     actor: Actor,
 }
@@ -72,7 +73,7 @@ impl Member {
 
     /// For a change of the account's credentials: 403 where the last proof of identity (a sign-in, or a password or code
     /// since) is more than ten minutes ago. A session token alone may be stolen.
-    pub(crate) fn check_proven(&self, now: i64) -> Result<(), Failure> {
+    pub(crate) fn check_proven(&self, now: Moment) -> Result<(), Failure> {
         check_fresh(self.proven_at, now)
     }
 }
@@ -88,7 +89,7 @@ impl Bearer {
 }
 
 /// 403 unless a proof of identity is recent enough to change credentials: ten minutes.
-pub(crate) fn check_fresh(proven_at: i64, now: i64) -> Result<(), Failure> {
+pub(crate) fn check_fresh(proven_at: Moment, now: Moment) -> Result<(), Failure> {
     if now - proven_at <= PROOF_SECONDS { Ok(()) } else { Err(Failure::reauthentication_needed()) }
 }
 
@@ -155,12 +156,12 @@ fn is_signature(token: &str) -> bool {
 }
 
 /// Records the session's use. On a full disk the session stays valid, and its use is recorded another time.
-pub(super) fn touch(site: &Site, hash: &TokenHash, now: i64) {
+pub(super) fn touch(site: &Site, hash: &TokenHash, now: Moment) {
     let touched = site.store.write(now, |tx| Ok(sessions::touch(tx, hash)?));
     _ = touched.inspect_err(|e| tracing::warn!(cause = %e, "a session's last use was not written"));
 }
 
-fn find_booking_token(site: &Site, hash: &TokenHash, now: i64) -> Result<Option<BookingToken>, Failure> {
+fn find_booking_token(site: &Site, hash: &TokenHash, now: Moment) -> Result<Option<BookingToken>, Failure> {
     site.store.read(|tx| Ok(sessions::find_booking_token(tx, hash, now)?))
 }
 

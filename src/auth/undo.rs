@@ -4,6 +4,7 @@
 
 use super::security_event::{self, Event};
 use super::session::token_hash;
+use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -25,7 +26,7 @@ pub(crate) enum Undone {
 }
 
 /// Whether a token is valid.
-pub(crate) fn is_offered(tx: &Read, token: &str, now: i64) -> Result<bool, Failure> {
+pub(crate) fn is_offered(tx: &Read, token: &str, now: Moment) -> Result<bool, Failure> {
     Ok(undos::find(tx, &token_hash(token), now)?.is_some())
 }
 

@@ -6,6 +6,7 @@ use super::streams::Streams;
 use super::{CommandError, CommandResult, Row, Table, done, failed, refused, shown_moment, text};
 use crate::domain::audit_break::Break;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::keys::hex;
 use crate::ops::audit::{Walk, walk};
 use crate::site::Site;
@@ -147,7 +148,7 @@ impl Row for HashedRow {
 /// A value of a row's detail as people read it: one whose name ends with `_at` is a moment.
 fn shown_as(name: &str, value: &Value) -> String {
     match value.as_i64().filter(|_| name.ends_with("_at")) {
-        Some(moment) => shown_moment(moment),
+        Some(moment) => shown_moment(Moment(moment)),
         None => value_text(value),
     }
 }
@@ -186,13 +187,13 @@ fn resolve(site: &Site, name: &str, kinds: &[&str]) -> Result<String, CommandErr
 }
 
 /// A moment as it is typed, in the site's time zone unless it ends with Z or an offset.
-fn moment(text: &str, now: i64, zone: &TimeZone) -> Result<i64, CommandError> {
+fn moment(text: &str, now: Moment, zone: &TimeZone) -> Result<Moment, CommandError> {
     let ago = |unit: char, seconds: i64| {
         let count: i64 = text.strip_suffix(unit)?.parse().ok().filter(|count| *count >= 0)?;
-        Some(now.saturating_sub(count.saturating_mul(seconds)))
+        Some(Moment(now.0.saturating_sub(count.saturating_mul(seconds))))
     };
     let ago = ago('m', 60).or_else(|| ago('h', 3_600)).or_else(|| ago('d', 86_400));
-    let seconds = || text.parse::<i64>().ok();
+    let seconds = || text.parse().ok().map(Moment);
     let date = || {
         text.strip_suffix('Z').map_or_else(|| zone.parse_moment(text), |written| TimeZone::UTC.parse_moment(written))
     };
@@ -233,17 +234,23 @@ mod tests {
     #[test]
     fn a_moment_is_a_date_a_number_or_a_time_ago() {
         let now = 1_800_000_000;
-        let read = |text| moment(text, now, &TimeZone::UTC).ok();
-        assert_eq!(read("2027-01-15"), Some(1_799_971_200));
-        assert_eq!(read("2027-01-15T08:00"), Some(now));
-        assert_eq!(read("2027-01-15T08:00:00Z"), Some(now));
-        assert_eq!(moment("2027-01-15T08:00", now, &TimeZone::named("Europe/Zurich")).ok(), Some(now - 3_600));
-        assert_eq!(moment("2027-01-15T08:00Z", now, &TimeZone::named("Europe/Zurich")).ok(), Some(now));
-        assert_eq!(moment("2027-01-15T10:00:00+02:00", now, &TimeZone::named("Europe/Zurich")).ok(), Some(now));
-        assert_eq!(read("1799999999"), Some(now - 1));
+        let read = |text| moment(text, Moment(now), &TimeZone::UTC).ok();
+        assert_eq!(read("2027-01-15"), Some(Moment(1_799_971_200)));
+        assert_eq!(read("2027-01-15T08:00"), Some(Moment(now)));
+        assert_eq!(read("2027-01-15T08:00:00Z"), Some(Moment(now)));
+        assert_eq!(
+            moment("2027-01-15T08:00", Moment(now), &TimeZone::named("Europe/Zurich")).ok(),
+            Some(Moment(now - 3_600))
+        );
+        assert_eq!(moment("2027-01-15T08:00Z", Moment(now), &TimeZone::named("Europe/Zurich")).ok(), Some(Moment(now)));
+        assert_eq!(
+            moment("2027-01-15T10:00:00+02:00", Moment(now), &TimeZone::named("Europe/Zurich")).ok(),
+            Some(Moment(now))
+        );
+        assert_eq!(read("1799999999"), Some(Moment(now - 1)));
         assert_eq!(
             (read("90m"), read("24h"), read("7d")),
-            (Some(now - 5_400), Some(now - 86_400), Some(now - 604_800))
+            (Some(Moment(now - 5_400)), Some(Moment(now - 86_400)), Some(Moment(now - 604_800)))
         );
         for odd in ["", "yesterday", "7 d", "-1d", "2027-13-01", "m"] {
             assert_eq!(read(odd), None, "{odd}");

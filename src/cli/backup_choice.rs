@@ -6,6 +6,7 @@ use super::{CommandError, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::MomentInput;
+use crate::domain::moment::Moment;
 use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::manifest_signature::ErasedMark;
 use crate::ops::backup::off_site::OffSite;
@@ -99,7 +100,7 @@ impl Source {
 
 impl Until {
     pub(super) fn read(typed: Option<MomentInput>, clock: SiteClock) -> Result<Until, CommandError> {
-        let (given, now) = (typed.map(|typed| clock.read(typed)).transpose()?, Clock::machine(0).now());
+        let (given, now) = (typed.map(|typed| clock.read(typed)).transpose()?, Clock::machine(Moment(0)).now());
         if let Some(given) = given.as_ref().filter(|given| given.moment > now + AHEAD_SECONDS_MAX) {
             let [at, now] = [given.moment, now].map(|moment| clock.zone.date_time_offset(moment));
             return Err(refused(format!(
@@ -110,12 +111,12 @@ impl Until {
         Ok(Until { clock, given })
     }
 
-    pub(super) fn moment(&self) -> Option<i64> {
+    pub(super) fn moment(&self) -> Option<Moment> {
         self.given.as_ref().map(|given| given.moment)
     }
 
     /// A moment as people read and type it.
-    pub(super) fn format_moment(&self, moment: i64) -> String {
+    pub(super) fn format_moment(&self, moment: Moment) -> String {
         self.clock.zone.date_time_offset(moment)
     }
 
@@ -179,14 +180,14 @@ impl Until {
 
     /// The newest backup without a write later than the wanted moment.
     fn newest(&self, found: &FoundBackups) -> Result<Backup, CommandError> {
-        let oldest = found.backups.first().map_or(0, |backup| backup.manifest.made_at);
+        let oldest = found.backups.first().map_or(Moment(0), |backup| backup.manifest.made_at);
         let is_before = |backup: &&Backup| self.moment().is_none_or(|at| backup.manifest.last_write() <= at);
         let newest = found.backups.iter().rev().find(is_before).cloned();
         let newest = newest.ok_or_else(|| match self.moment() {
             None => found.none(format!("there is no backup {}: name the directory of one", found.places)),
             Some(at) => found.none(format!("there is no backup from before {}", self.format_moment(at))),
         })?;
-        let (now, made) = (Clock::machine(0).now(), newest.manifest.made_at);
+        let (now, made) = (Clock::machine(Moment(0)).now(), newest.manifest.made_at);
         if oldest <= now && now < made {
             return Err(refused(format!(
                 "the newest backup is dated {}, which is yet to come: this machine's clock is behind, or was ahead when that was made; name the one you want: {}",

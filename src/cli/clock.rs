@@ -4,6 +4,7 @@ use super::acquire::offline;
 use super::shell::shell_actor;
 use super::{CommandResult, Global, done, failed, refused, show_moments_of, shown_moment};
 use crate::clock;
+use crate::domain::moment::Moment;
 use crate::ops::lifecycle;
 use crate::site::Site;
 use crate::store::alarm;
@@ -25,8 +26,8 @@ impl Clock {
         let Clock::SetBack = self;
         let actor = shell_actor();
         let (config, data_dir) = offline(global, DataDir::lock)?;
-        let machine = clock::Clock::machine(0).now();
-        let site = Site::open(&data_dir, config, clock::Clock::machine(0)).map_err(failed)?;
+        let machine = clock::Clock::machine(Moment(0)).now();
+        let site = Site::open(&data_dir, config, clock::Clock::machine(Moment(0))).map_err(failed)?;
         show_moments_of(&site);
         if !site.clock.is_suspect() {
             site.close();

@@ -3,6 +3,7 @@
 use super::{CommandResult, Global, acquire, failed, holder, refused};
 use crate::clock::Clock;
 use crate::demo::{self, Made, Plan};
+use crate::domain::moment::Moment;
 use crate::store::data_dir::{DataDir, LockError};
 use clap::Args;
 use serde::Serialize;
@@ -41,7 +42,7 @@ impl Demo {
         }
         let plan = Plan { members: self.members, entries: self.entries, seed: self.seed };
         let (port, begun) = (config.listen.first().map_or(0, |address| address.port()), Instant::now());
-        let clock = || Clock::machine(0);
+        let clock = || Clock::machine(Moment(0));
         let mut bar = global.bar();
         let mut progress = |step: &str, done, all| bar.set(step, done, all);
         let (site, made) = demo::create(&data_dir, config, &clock, &plan, &mut progress).map_err(failed)?;

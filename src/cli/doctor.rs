@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::health::{self, Fact, State};
+use crate::domain::moment::Moment;
 use crate::ops::audit_end;
 use crate::ops::health::{Depth, check, check_closed, leftovers, title};
 use crate::site::Site;
@@ -94,7 +95,7 @@ impl Doctor {
 fn facts(data_dir: &DataDir, config: Config, noted: bool) -> Result<Vec<Fact>, CommandError> {
     // Leftovers are looked for before the site is opened, which removes them.
     let left = leftovers(data_dir.dir());
-    let facts = match Site::open(data_dir, config, Clock::machine(0)) {
+    let facts = match Site::open(data_dir, config, Clock::machine(Moment(0))) {
         Ok(site) => {
             let shell = Shell::new(&site, shell::shell_actor(), false);
             let done = if noted { note(&shell) } else { Ok(()) };

@@ -2,6 +2,7 @@
 
 use super::{CommandError, failed, refused};
 use crate::config::Config;
+use crate::domain::moment::Moment;
 use crate::ops::backup::backup_store::local_store;
 use crate::ops::backup::backup_store::{Backup, Listing};
 use crate::ops::backup::manifest::ChainOrigin;
@@ -156,7 +157,7 @@ impl FoundBackups {
     }
 
     /// Notes that the backups of the same site that have writes after this one, and none after the moment, are not taken.
-    pub(super) fn pass_over(&mut self, backup: &Backup, until: i64) {
+    pub(super) fn pass_over(&mut self, backup: &Backup, until: Moment) {
         let is_newer = |one: &&Backup| {
             let (own, other) = (&backup.manifest, &one.manifest);
             own.site_id == other.site_id && (own.last_write() + 1..=until).contains(&other.last_write())
@@ -195,7 +196,7 @@ impl FoundBackups {
     }
 
     /// The origin of the site's first chain that began after a moment.
-    pub(super) fn next_base(&self, site_id: &str, at: i64) -> Option<ChainOrigin> {
+    pub(super) fn next_base(&self, site_id: &str, at: Moment) -> Option<ChainOrigin> {
         let ours = self.backups.iter().filter(|backup| backup.manifest.site_id == site_id);
         let later = ours.filter_map(|backup| backup.manifest.chain.as_ref()).filter(|origin| origin.moment > at);
         later.min_by_key(|origin| origin.moment).cloned()

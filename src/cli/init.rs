@@ -7,6 +7,7 @@ use crate::app::{self, RankedActor, invitations, tunnels};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::Actor;
+use crate::domain::moment::Moment;
 use crate::domain::zones::clocks_of;
 use crate::domain::{local_time, tunnel};
 use crate::i18n::language::Language;
@@ -175,7 +176,7 @@ fn make_site(
         crate::files::copy(&data_dir.key(), &beside.key()).map_err(failed)?;
         crate::files::open(&beside.key()).and_then(|key| key.sync_all()).map_err(failed)?;
     }
-    let site = Site::create(&beside, Config { data: dir.clone(), ..config }, Clock::machine(0), identity)?;
+    let site = Site::create(&beside, Config { data: dir.clone(), ..config }, Clock::machine(Moment(0)), identity)?;
     let made = app::change(&site, RankedActor::owner(actor), Language::default(), |cx| {
         tunnels::begin(cx, zone)?;
         invitations::invite_first_admin(cx)

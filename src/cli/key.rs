@@ -4,6 +4,7 @@ use super::acquire::offline;
 use super::shell::shell_actor;
 use super::{CommandResult, Global, done, failed};
 use crate::clock::Clock;
+use crate::domain::moment::Moment;
 use crate::ops::signature::Signer;
 use crate::site::Site;
 use crate::store::data_dir::DataDir;
@@ -22,7 +23,7 @@ impl Key {
         let by = shell_actor();
         let (config, data_dir) = offline(global, DataDir::lock)?;
         let dir = config.data.clone();
-        let site = Site::open(&data_dir, config, Clock::machine(0)).map_err(failed)?;
+        let site = Site::open(&data_dir, config, Clock::machine(Moment(0))).map_err(failed)?;
         let rotated = site.rotate_key(&data_dir, &by);
         site.close();
         let rotated = rotated.map_err(failed)?;

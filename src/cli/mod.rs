@@ -49,6 +49,7 @@ mod upgrade;
 
 use crate::config::{Config, Settings};
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::site::Site;
 use clap::{Args, Parser, Subcommand};
 use on_site::{run_on_site, run_request};
@@ -276,6 +277,6 @@ fn show_moments_in(zone: TimeZone) {
 }
 
 /// A moment as people read it, in the time zone of the site whose command runs: `2026-11-21 14:30 CET`.
-fn shown_moment(moment: i64) -> String {
+fn shown_moment(moment: Moment) -> String {
     TIME_ZONE.with_borrow(|zone| zone.date_time_zone(moment))
 }

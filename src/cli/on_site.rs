@@ -8,6 +8,7 @@ use super::streams::{OutputFile, Streams};
 use super::{Cli, Command, Global, control, show_moments_of};
 use crate::clock::Clock;
 use crate::domain::audit::Actor;
+use crate::domain::moment::Moment;
 use crate::files;
 use crate::site::Site;
 use clap::Parser;
@@ -31,7 +32,7 @@ pub(super) fn run_on_site(global: &Global, command: &Command, args: &[OsString])
                 None => become_owner(&dir)?,
             }
             let mut progress = |step: &str, done, all| bar.set(step, done, all);
-            let site = Site::open(&data_dir, config, Clock::machine(0)).map_err(failed)?;
+            let site = Site::open(&data_dir, config, Clock::machine(Moment(0))).map_err(failed)?;
             show_moments_of(&site);
             let mut streams = Streams {
                 progress: &mut progress,

@@ -4,6 +4,7 @@
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, RowRange, Table, bounces, done, refused, shown_moment};
 use crate::app::messages::{self, RetryDenial};
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::jobs::outbox::render_message;
 use crate::site::Site;
@@ -87,7 +88,7 @@ fn where_to(site: &Site) -> &'static str {
     }
 }
 
-fn next_try_at(message: &Message) -> Option<i64> {
+fn next_try_at(message: &Message) -> Option<Moment> {
     (message.state == "waiting").then_some(message.next_try_at)
 }
 

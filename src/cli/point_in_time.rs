@@ -2,6 +2,7 @@
 
 use super::{CommandError, refused};
 use crate::domain::local_time::{AmbiguousMoment, MomentInput, TimeZone};
+use crate::domain::moment::Moment;
 use serde_json::{Value, json};
 
 const UTC: &str = " UTC";
@@ -31,7 +32,7 @@ pub(super) struct SiteClock {
 
 /// A moment in Unix seconds, and as it was typed.
 pub(super) struct PointInTime {
-    pub(super) moment: i64,
+    pub(super) moment: Moment,
     typed: MomentInput,
 }
 
@@ -42,7 +43,7 @@ impl SiteClock {
 
     /// A local time that the clock showed twice or never is refused with the two moments that may be meant.
     pub(super) fn read(&self, typed: MomentInput) -> Result<PointInTime, CommandError> {
-        let either = |[first, second]: [i64; 2]| {
+        let either = |[first, second]: [Moment; 2]| {
             let [first, second] = [first, second].map(|moment| self.zone.date_time_offset(moment));
             format!("say which is meant: \"{first}\" or \"{second}\"")
         };
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_moment_is_the_site_s_unless_it_says_how_far_from_utc() {
-        const NOON: i64 = 1_795_356_190;
+        const NOON: Moment = Moment(1_795_356_190);
         let zurich = SiteClock::of(Some(TimeZone::named("Europe/Zurich")));
         for (text, moment) in [
             ("2026-11-22 15:03:10", Ok(NOON)),
@@ -92,9 +93,9 @@ mod tests {
             ("2026-11-22T14:03:10Z", Ok(NOON)),
             ("2026-11-22 15:03:10+01:00", Ok(NOON)),
             ("2026-11-22T08:33:10-05:30", Ok(NOON)),
-            ("2026-11-22", Ok(1_795_302_000)),
-            ("2026-11-22 UTC", Ok(1_795_305_600)),
-            ("2026-07-22 15:03:10", Ok(1_784_725_390)),
+            ("2026-11-22", Ok(Moment(1_795_302_000))),
+            ("2026-11-22 UTC", Ok(Moment(1_795_305_600))),
+            ("2026-07-22 15:03:10", Ok(Moment(1_784_725_390))),
             ("2027-02-29 00:00:00", Err(())),
             ("2026-11-22 25:00:00", Err(())),
             ("2026-11-22 15:03:10 CET", Err(())),

@@ -9,6 +9,7 @@ use super::{CommandError, CommandResult, Global, done, failed, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::{MomentInput, TimeZone};
+use crate::domain::moment::Moment;
 use crate::ops::backup::encrypted::Identities;
 use crate::ops::backup::restore::{Purpose, RestoreRequest, Restored};
 use crate::ops::backup::{restore, undo};
@@ -105,7 +106,7 @@ impl Restore {
     /// The command that takes the backup before the one that failed, and all that was copied behind it.
     fn next_try(&self, choice: &Choice, until: &Until) -> String {
         let Some(before) = choice.before.as_ref().filter(|_| self.backup.is_none()) else { return String::new() };
-        let at = until.format_moment(until.moment().unwrap_or_else(|| Clock::machine(0).now()));
+        let at = until.format_moment(until.moment().unwrap_or_else(|| Clock::machine(Moment(0)).now()));
         let mut more = String::new();
         if let Some(file) = &self.identity {
             more += &format!(" --identity {}", file.display());
@@ -272,7 +273,7 @@ fn take_back(data_dir: &DataDir, config: &Config) -> CommandResult {
 }
 
 /// `2026-11-22 15:03:10+01:00 (Europe/Zurich; NAME and 12 ticks behind it)`.
-fn shown_result(zone: &TimeZone, moment: i64, name: &str, ticks: u64) -> String {
+fn shown_result(zone: &TimeZone, moment: Moment, name: &str, ticks: u64) -> String {
     let behind = match ticks {
         0 => String::new(),
         1 => " and one tick behind it".to_owned(),

@@ -7,6 +7,7 @@ use super::{CommandError, CommandResult, Global, acquire, check_settings, contro
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::demo;
+use crate::domain::moment::Moment;
 use crate::jobs;
 use crate::ops::backup::upgrade::Upgraded;
 use crate::ops::footprint;
@@ -201,7 +202,7 @@ impl Serve {
         }
         let fresh = !data_dir.database().exists();
         let site = if self.demo && fresh {
-            let made = demo::create(data_dir, config, &|| Clock::machine(0), &demo::USUAL, &mut |_, _, _| ());
+            let made = demo::create(data_dir, config, &|| Clock::machine(Moment(0)), &demo::USUAL, &mut |_, _, _| ());
             made.map_err(failed)?.0
         } else {
             let mut told = (String::new(), 0);
@@ -219,7 +220,7 @@ impl Serve {
                 }
             };
             let rest = Rest::keep(&config);
-            let opened = Site::open_or_upgrade(data_dir, config, Clock::machine(0), &mut tell);
+            let opened = Site::open_or_upgrade(data_dir, config, Clock::machine(Moment(0)), &mut tell);
             let (site, upgraded) = opened.map_err(failed)?;
             rest.into_iter().for_each(|rest| rest.lay(&site));
             if let Some(Upgraded { from, backup }) = upgraded {
@@ -258,7 +259,7 @@ fn blame(data_dir: &DataDir, trouble: CommandError) -> CommandError {
 
 /// Opens the site without writes: better than a start that fails over and over.
 fn open_read_only(data_dir: &DataDir, config: Config, why: &str, next: &str) -> Result<Site, CommandError> {
-    let site = Site::open_read_only(data_dir, config, Clock::machine(0)).map_err(failed)?;
+    let site = Site::open_read_only(data_dir, config, Clock::machine(Moment(0))).map_err(failed)?;
     let dir = data_dir.dir().display();
     tracing::error!(%dir, "the disk {why}: the site is served as it is, and nobody can sign in or enter anything; {next} (`df`, `dmesg`), and the site starts again by itself");
     Ok(site)

@@ -6,6 +6,7 @@ use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment
 use crate::app::Outcome;
 use crate::app::signers::{self, NewAppointment, NotAppointed, Standing};
 use crate::domain::catalogue::Catalogue;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
@@ -157,7 +158,7 @@ impl Row for Listed {
 }
 
 /// The state of the appointment now: its level, and whether that is current.
-fn state(tx: &Read, one: &Appointment, now: i64) -> Result<String, Failure> {
+fn state(tx: &Read, one: &Appointment, now: Moment) -> Result<String, Failure> {
     Ok(match Standing::read(tx, one, now)? {
         Standing::StandsInFor(level) => format!("stands in for level {level}"),
         Standing::HoldsNone => "holds no level".to_owned(),

@@ -5,6 +5,7 @@ use super::shell::Shell;
 use super::{CommandError, CommandResult, Global, Row, Table, done, failed, nothing, refused, shown_moment};
 use crate::clock::Clock;
 use crate::config;
+use crate::domain::moment::Moment;
 use crate::jobs::sync::{self, Reports, Status, Uploader};
 use crate::ops::Progress;
 use crate::site::Site;
@@ -116,7 +117,7 @@ impl Sync {
         let token = String::from_utf8_lossy(&token).trim().to_owned();
         let authority = self.site_ca.as_ref().map(file).transpose()?;
         let url = self.from.as_deref().unwrap_or_default();
-        let clock = Arc::new(Clock::machine(0));
+        let clock = Arc::new(Clock::machine(Moment(0)));
         Reports::open(url, token, authority.as_deref(), self.state.clone(), clock).map_err(failed)
     }
 }

@@ -3,6 +3,7 @@
 use super::acquire::offline;
 use super::{CommandResult, Global, done, failed};
 use crate::clock::Clock;
+use crate::domain::moment::Moment;
 use crate::site::Site;
 use crate::store::data_dir::DataDir;
 use crate::store::migrate;
@@ -12,7 +13,7 @@ pub(super) fn run(global: &Global) -> CommandResult {
     let (config, data_dir) = offline(global, DataDir::lock)?;
     let dir = config.data.clone();
     let mut bar = global.bar();
-    let opened = Site::open_or_upgrade(&data_dir, config, Clock::machine(0), &mut |step, done, all| {
+    let opened = Site::open_or_upgrade(&data_dir, config, Clock::machine(Moment(0)), &mut |step, done, all| {
         bar.set(step, done, all);
     });
     drop(bar);

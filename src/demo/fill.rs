@@ -11,6 +11,7 @@ use crate::domain::currency::FLYER_DAYS;
 use crate::domain::entry::Status;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::password::{self, Cost};
 use crate::http::failure::Failure;
 use crate::ops::Progress;
@@ -45,7 +46,7 @@ struct Filler<'a> {
     catalogue: &'static Catalogue,
     tunnel_id: i64,
     /// The beginning of today, in Unix seconds.
-    midnight: i64,
+    midnight: Moment,
     rng: Rng,
     /// How many skills and safety records there are so far.
     lessons: u64,
@@ -94,7 +95,7 @@ pub(super) fn fill(site: &Site, zone: &TimeZone, plan: &Plan, progress: &mut Pro
 }
 
 impl Filler<'_> {
-    fn moment(&self, day: i64, hour: i64) -> i64 {
+    fn moment(&self, day: i64, hour: i64) -> Moment {
         self.midnight + day * DAY + hour * HOUR
     }
 
@@ -112,7 +113,7 @@ impl Filler<'_> {
             country: name.nation.country,
             country_code: name.nation.code,
             // A birthday is a date, the same in every time zone: the midnight of UTC, not the site's.
-            dob: Some((join_date.div_euclid(DAY) - age) * DAY),
+            dob: Some(join_date.rounded_down(DAY) - age * DAY),
             tunnel_id: Some(self.tunnel_id),
             role: person.role.name(),
             password_hash: Some(password_hash),
@@ -197,10 +198,10 @@ impl Filler<'_> {
             let standing = Standing {
                 banned: false,
                 email_confirmed: !person.unconfirmed,
-                paid_until: person.paid_until,
+                paid_until: person.paid_until.map(|day| self.moment(day, 0)),
                 holds_flyer_1: is_flyer,
             };
-            let denial = admit(&standing, 1, booked_on).err();
+            let denial = admit(&standing, 1, self.moment(booked_on, 0)).err();
             let books = booked_on < 0 && (day >= 0 || self.rng.percent(BOOKED_PERCENT));
             let flown_before = days[..days.partition_point(|flown| *flown < booked_on)].last();
             // One day to spare, so that the hour of the day never decides.
@@ -227,7 +228,7 @@ impl Filler<'_> {
         loop {
             let day = self.rng.between(first, until);
             // The first day of 1970 was a Thursday.
-            let weekday = (self.midnight + DAY / 2).div_euclid(DAY) + 3 + day;
+            let weekday = (self.midnight + DAY / 2).0.div_euclid(DAY) + 3 + day;
             // Today, the desk has people to receive.
             if day == 0 || self.rng.percent(WEEK[weekday.rem_euclid(7) as usize]) {
                 return day;

@@ -1,6 +1,7 @@
 //! A booking as a calendar file (iCalendar, RFC 5545).
 
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use std::fmt::Write;
 
 /// Longest line, in bytes; longer ones are folded.
@@ -12,9 +13,9 @@ pub(crate) struct Event<'a> {
     pub uid: &'a str,
     /// Grows with each change.
     pub sequence: i64,
-    pub made_at: i64,
-    pub from: i64,
-    pub to: i64,
+    pub made_at: Moment,
+    pub from: Moment,
+    pub to: Moment,
     pub title: &'a str,
     pub place: &'a str,
     pub is_cancelled: bool,
@@ -47,7 +48,7 @@ pub(crate) fn file(event: &Event) -> String {
 }
 
 /// `20261127T170000Z`
-fn utc(moment: i64) -> String {
+fn utc(moment: Moment) -> String {
     let at = TimeZone::UTC.calendar(moment);
     let (date, time) = ((at.year(), at.month(), at.day()), (at.hour(), at.minute(), at.second()));
     format!("{:04}{:02}{:02}T{:02}{:02}{:02}Z", date.0, date.1, date.2, time.0, time.1, time.2)
@@ -89,9 +90,9 @@ mod tests {
         let event = Event {
             uid: "booking-7@hall",
             sequence: 3,
-            made_at: 1_795_800_000,
-            from: 1_795_800_000,
-            to: 1_795_800_600,
+            made_at: Moment(1_795_800_000),
+            from: Moment(1_795_800_000),
+            to: Moment(1_795_800_600),
             title: "Vol\u{a0}: 10 min; à deux, \\o/\nX-EVIL:1",
             place: &"Föhnhalle ".repeat(12),
             is_cancelled: true,

@@ -13,6 +13,7 @@ pub use crate::keys::{ChainKey, Hash};
 pub(crate) use crate::keys::Head;
 
 use crate::domain::ids::{MemberId, PaymentId};
+use crate::domain::moment::Moment;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Display, Write};
@@ -88,7 +89,7 @@ pub struct Row {
     /// The number of the row, from 1, without gaps.
     pub seq: i64,
     /// The moment, in Unix seconds.
-    pub at: i64,
+    pub at: Moment,
     /// The actor as text: `member:7`.
     pub actor: String,
     /// The action: `member.banned`.
@@ -241,7 +242,7 @@ pub fn hash(before: &Hash, row: &Row) -> Hash {
 /// Passes the bytes that a row's hash covers to `take`, piece by piece.
 fn each_part(before: &Hash, row: &Row, mut take: impl FnMut(&[u8])) {
     take(before);
-    let (seq, at) = (row.seq.to_be_bytes(), row.at.to_be_bytes());
+    let (seq, at) = (row.seq.to_be_bytes(), row.at.0.to_be_bytes());
     let texts = [&row.actor, &row.action, &row.subject, &row.origin, &row.detail];
     let parts = [&seq[..], &at[..]].into_iter().chain(texts.into_iter().map(String::as_bytes));
     for part in parts {
@@ -257,7 +258,7 @@ mod tests {
     fn row() -> Row {
         Row {
             seq: 1,
-            at: 1_700_000_000,
+            at: Moment(1_700_000_000),
             actor: "member:7".to_owned(),
             action: "member.banned".to_owned(),
             subject: "member:8".to_owned(),

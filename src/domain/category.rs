@@ -92,6 +92,7 @@ pub(crate) fn number(cat_group: &str) -> i64 {
 mod tests {
     use super::*;
     use crate::domain::currency::Currency;
+    use crate::domain::moment::Moment;
 
     const fn key<'a>(cat_group: &'a str, cat_id: &'a str, track: &'a str) -> LevelKey<'a> {
         LevelKey { cat_group, cat_id, track }
@@ -103,7 +104,7 @@ mod tests {
 
     /// A member with every brief, current in every programme.
     fn with<T>(held: &[LevelKey], ask: impl Fn(&Standing) -> T) -> T {
-        let current = Currency { current: true, renewal: Some(1) };
+        let current = Currency { current: true, renewal: Some(Moment(1)) };
         let (flyer, coach, instructor) = (current, current, current);
         let currency = Currencies { flyer, coach, instructor, trainer: current, examiner: current, military: current };
         let briefed = PROGRAMMES.map(str::to_owned);

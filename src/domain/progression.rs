@@ -2,6 +2,7 @@
 
 use super::catalogue::{Catalogue, Level, LevelKey, Skill};
 use super::currency::Currencies;
+use crate::domain::moment::Moment;
 
 /// The three tracks that clients show on a flyer's dashboard.
 pub(crate) const TRACKS: [&str; 3] = ["Static", "Dynamic", "Formation"];
@@ -9,9 +10,9 @@ pub(crate) const TRACKS: [&str; 3] = ["Static", "Dynamic", "Formation"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// Held since this moment, in Unix seconds.
-    Held(i64),
+    Held(Moment),
     /// Held since this moment, but the programme's currency has lapsed.
-    Lapsed(i64),
+    Lapsed(Moment),
     /// Ready to be worked on.
     Open,
     /// Opens once the open levels are held.
@@ -43,7 +44,7 @@ impl Step<'_> {
 /// since when; `signed`: the signed skills.
 pub(crate) fn of<'a>(
     catalogue: &'a Catalogue,
-    held: &[(LevelKey, i64)],
+    held: &[(LevelKey, Moment)],
     signed: &[&str],
     currency: &Currencies,
 ) -> Vec<Step<'a>> {
@@ -104,10 +105,11 @@ mod tests {
 
     #[test]
     fn what_is_held_opens_what_requires_it_and_a_lapse_shows() {
-        let flyer = Currency { current: true, renewal: Some(9) };
-        let (held, current) = ([(FLYER_1, 5), (BACK_2, 7)], Currencies { flyer, ..Currencies::default() });
+        let flyer = Currency { current: true, renewal: Some(Moment(9)) };
+        let (held, current) =
+            ([(FLYER_1, Moment(5)), (BACK_2, Moment(7))], Currencies { flyer, ..Currencies::default() });
         let steps = of(Catalogue::built_in(), &held, &["11301", "11310", "10101", "no such"], &current);
-        assert_eq!(named(&steps, State::Held(5)), ["Flyer Level 1"]);
+        assert_eq!(named(&steps, State::Held(Moment(5))), ["Flyer Level 1"]);
         assert_eq!(
             named(&steps, State::Open),
             ["Static Level 3", "Dynamic Level 3", "Formation Level 2", "Assistant Flight Coach", "Military"]
@@ -119,7 +121,7 @@ mod tests {
         let sit = steps.iter().find(|step| step.level.name == "Static Level 3").unwrap();
         assert_eq!((sit.signed(), sit.required()), (1, 8), "what is not required does not count");
         let lapsed = of(Catalogue::built_in(), &held, &[], &Currencies::default());
-        assert_eq!(named(&lapsed, State::Lapsed(7)), ["Backflying Level 2"]);
+        assert_eq!(named(&lapsed, State::Lapsed(Moment(7))), ["Backflying Level 2"]);
     }
 
     #[test]

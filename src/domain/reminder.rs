@@ -3,6 +3,7 @@
 
 use super::currency::{Currencies, FIRST_NOTICE_DAYS, FLYER_DAYS, LAST_NOTICE_DAYS};
 use super::local_time::TimeZone;
+use crate::domain::moment::Moment;
 
 /// Days before the last day of a currency from safety training at which the first and the last reminder become due.
 ///
@@ -53,7 +54,7 @@ pub struct Reminder {
     /// Whether the reminder is the first or the last before the lapse.
     pub kind: Kind,
     /// The last second of the currency, or the moment of the flight, in Unix seconds. Programme, kind and renewal together identify a reminder.
-    pub renewal: i64,
+    pub renewal: Moment,
 }
 
 impl Kind {
@@ -67,7 +68,7 @@ impl Kind {
 
 impl Reminder {
     /// The reminder of a flight.
-    pub(crate) fn of_flight(at: i64) -> Reminder {
+    pub(crate) fn of_flight(at: Moment) -> Reminder {
         Reminder { programme: FLIGHT, kind: Kind::Last, renewal: at }
     }
 
@@ -98,7 +99,7 @@ impl Reminder {
 }
 
 /// The reminders due at `now`, at most one a programme.
-pub(crate) fn due(currencies: &Currencies, zone: &TimeZone, now: i64) -> Vec<Reminder> {
+pub(crate) fn due(currencies: &Currencies, zone: &TimeZone, now: Moment) -> Vec<Reminder> {
     let mut logbooks = Vec::new();
     let mut due = Vec::new();
     for (programme, logbook) in PROGRAMMES {
@@ -112,12 +113,12 @@ pub(crate) fn due(currencies: &Currencies, zone: &TimeZone, now: i64) -> Vec<Rem
 }
 
 /// The reminder that is due of the end of a membership or a waiver; `None` where there is none.
-pub(crate) fn of_end(zone: &TimeZone, programme: &'static str, end: i64, now: i64) -> Option<Reminder> {
+pub(crate) fn of_end(zone: &TimeZone, programme: &'static str, end: Moment, now: Moment) -> Option<Reminder> {
     kind(zone, end, END_DAYS, now).map(|kind| Reminder { programme, kind, renewal: end })
 }
 
 /// The kind that is due: the first until the last becomes due, the last until the currency has lapsed.
-fn kind(zone: &TimeZone, renewal: i64, [first, last]: [i64; 2], now: i64) -> Option<Kind> {
+fn kind(zone: &TimeZone, renewal: Moment, [first, last]: [i64; 2], now: Moment) -> Option<Kind> {
     let begins = |days: i64| zone.day(renewal, days).from;
     match now {
         _ if now < begins(first) || renewal < now => None,
@@ -139,9 +140,11 @@ mod tests {
     }
 
     /// The reminders due at `now` to a member with these levels, flights and trainings.
-    fn due_at(held: &[&str], flown: Option<i64>, trained: &[(&str, i64)], now: i64) -> Vec<Reminder> {
+    fn due_at(held: &[&str], flown: Option<i64>, trained: &[(&str, i64)], now: Moment) -> Vec<Reminder> {
         let held: Vec<LevelKey> = held.iter().map(|one| key(one)).collect();
-        let standing = Standing { held: &held, last_flight: flown, trained, zone: &TimeZone::UTC };
+        let trained: Vec<_> = trained.iter().map(|(logbook, at)| (*logbook, Moment(*at))).collect();
+        let standing =
+            Standing { held: &held, last_flight: flown.map(Moment), trained: &trained, zone: &TimeZone::UTC };
         due(&currency::of(&standing, now), &TimeZone::UTC, now)
     }
 
@@ -159,17 +162,17 @@ mod tests {
             (end, Some(Kind::Last)),
             (end + 1, None),
         ] {
-            assert_eq!(kinds(now), Vec::from_iter(due), "{now}");
+            assert_eq!(kinds(Moment(now)), Vec::from_iter(due), "{now}");
         }
-        assert_eq!(due_at(&[], flown, &[], 150 * DAY), [], "who holds no level is not current");
-        assert_eq!(due_at(&["Flyer"], flown, &[], 150 * DAY)[0].renewal, end);
+        assert_eq!(due_at(&[], flown, &[], Moment(150 * DAY)), [], "who holds no level is not current");
+        assert_eq!(due_at(&["Flyer"], flown, &[], Moment(150 * DAY))[0].renewal, Moment(end));
     }
 
     #[test]
     fn a_training_s_end_is_announced_a_month_and_a_week_before() {
         for (programme, logbook) in [("Instructor", "Instructor"), ("Trainer", "Trainer"), ("Military", "Military")] {
             let trained = [(logbook, 10 * DAY)];
-            let renewal = currency::training_ends(logbook, 10 * DAY, &TimeZone::UTC).unwrap();
+            let renewal = currency::training_ends(logbook, Moment(10 * DAY), &TimeZone::UTC).unwrap();
             let kinds = |now| due_at(&[programme], None, &trained, now).iter().map(|one| one.kind).collect::<Vec<_>>();
             for (now, due) in [
                 (renewal - 31 * DAY, None),
@@ -187,7 +190,7 @@ mod tests {
     #[test]
     fn one_training_is_spoken_of_once() {
         let trained = [("Trainer", 0)];
-        let now = currency::training_ends("Trainer", 0, &TimeZone::UTC).unwrap() - DAY;
+        let now = currency::training_ends("Trainer", Moment(0), &TimeZone::UTC).unwrap() - DAY;
         let due = due_at(&["Trainer", "Examiner"], None, &trained, now);
         assert_eq!(due.iter().map(|one| one.programme).collect::<Vec<_>>(), ["Examiner"]);
     }
@@ -201,10 +204,12 @@ mod tests {
             let now = 1_767_225_600 + day * DAY + day;
             for ago in (0..400).map(|days| days * DAY + days) {
                 let held = ["Flyer", "Coach", "Trainer"];
-                for reminder in due_at(&held, Some(now - ago), &[("Coach", now - ago), ("Trainer", now - ago)], now) {
+                for reminder in
+                    due_at(&held, Some(now - ago), &[("Coach", now - ago), ("Trainer", now - ago)], Moment(now))
+                {
                     let days = if reminder.programme == "Flyer" { FLOWN_DAYS_AGO } else { TRAINED_DAYS_AGO };
                     assert!(within(days, ago), "{reminder:?} {ago}");
-                    assert!(now <= reminder.renewal && reminder.renewal < now + 31 * DAY);
+                    assert!(now <= reminder.renewal.0 && reminder.renewal < Moment(now + 31 * DAY));
                 }
             }
         }

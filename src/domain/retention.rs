@@ -3,6 +3,8 @@
 //!
 //! Days and weeks without a backup do not count, so a pause, or a clock that ran ahead, removes no backup.
 
+use crate::domain::moment::Moment;
+
 const DAY: i64 = 86_400;
 const WEEK: i64 = 7 * DAY;
 
@@ -19,17 +21,17 @@ struct Span {
 /// For each of these moments (Unix seconds, newest first), whether the backup of that moment is kept at `now`. A backup
 /// from the future is kept, and so is each from before `judged_from`, because a clock that reports such a moment must
 /// not cause deletions.
-pub(crate) fn kept(made: &[i64], now: i64, judged_from: i64) -> Vec<bool> {
+pub(crate) fn kept(made: &[Moment], now: Moment, judged_from: Moment) -> Vec<bool> {
     let mut past = 0;
     let mut spans = [(i64::MAX, 0); KEPT.len()];
-    let mut keeps = |made: &i64| {
+    let mut keeps = |made: &Moment| {
         if *made > now {
             return true;
         }
         past += 1;
         let mut newest_of_its_span = false;
         for (span, (last, seen)) in KEPT.iter().zip(&mut spans) {
-            let number = made.div_euclid(span.seconds);
+            let number = made.0.div_euclid(span.seconds);
             if number != *last {
                 (*last, *seen) = (number, *seen + 1);
                 newest_of_its_span |= *seen <= span.count;
@@ -45,19 +47,19 @@ mod tests {
     use super::*;
 
     /// Midnight UTC on Thursday, 1 January 2026.
-    const NOW: i64 = 1_767_225_600;
+    const NOW: Moment = Moment(1_767_225_600);
     const HOUR: i64 = 3_600;
 
-    fn left_of(made: &[i64], now: i64, judged_from: i64) -> Vec<i64> {
+    fn left_of(made: &[Moment], now: Moment, judged_from: Moment) -> Vec<Moment> {
         made.iter().zip(kept(made, now, judged_from)).filter(|(_, keep)| *keep).map(|(at, _)| *at).collect()
     }
 
-    fn left(made: &[i64], now: i64) -> Vec<i64> {
-        left_of(made, now, i64::MIN)
+    fn left(made: &[Moment], now: Moment) -> Vec<Moment> {
+        left_of(made, now, Moment::FIRST)
     }
 
     /// The backups that remain of a year of hourly ones, newest first.
-    fn of_a_year() -> Vec<i64> {
+    fn of_a_year() -> Vec<Moment> {
         (0..365 * 24).map(|hour| NOW + hour * HOUR).fold(Vec::new(), |mut shelf, now| {
             shelf.insert(0, now);
             left(&shelf, now)
@@ -69,22 +71,22 @@ mod tests {
         let shelf = of_a_year();
         let now = shelf[0];
         assert!((0..24).all(|hours| shelf.contains(&(now - hours * HOUR))));
-        assert!((1..14).all(|days| shelf.iter().any(|at| at.div_euclid(DAY) == now.div_euclid(DAY) - days)));
-        assert!((1..5).all(|weeks| shelf.iter().any(|at| at.div_euclid(WEEK) == now.div_euclid(WEEK) - weeks)));
+        assert!((1..14).all(|days| shelf.iter().any(|at| at.0.div_euclid(DAY) == now.0.div_euclid(DAY) - days)));
+        assert!((1..5).all(|weeks| shelf.iter().any(|at| at.0.div_euclid(WEEK) == now.0.div_euclid(WEEK) - weeks)));
         assert!(shelf.len() <= 24 + 14 + 5, "{} kept", shelf.len());
-        assert!(now - shelf.last().unwrap() < 5 * WEEK);
+        assert!(now - *shelf.last().unwrap() < 5 * WEEK);
     }
 
     #[test]
     fn the_last_are_kept_by_count_however_old_they_are() {
-        let minutes: Vec<i64> = (0..60).map(|minute| NOW - 400 * DAY - minute * 60).collect();
+        let minutes: Vec<Moment> = (0..60).map(|minute| NOW - 400 * DAY - minute * 60).collect();
         assert_eq!(left(&minutes, NOW), minutes[..KEPT_BY_COUNT]);
-        assert!(kept(&[], NOW, i64::MIN).is_empty());
+        assert!(kept(&[], NOW, Moment::FIRST).is_empty());
     }
 
     #[test]
     fn of_two_on_one_day_of_last_week_the_newer_stays() {
-        let day: Vec<i64> = (0..KEPT_BY_COUNT as i64).map(|n| NOW + 6 * DAY - n * 60).collect();
+        let day: Vec<Moment> = (0..KEPT_BY_COUNT as i64).map(|n| NOW + 6 * DAY - n * 60).collect();
         let made = [&day[..], &[NOW + 1_800, NOW + 60]].concat();
         assert_eq!(left(&made, NOW + 6 * DAY), made[..=KEPT_BY_COUNT]);
     }
@@ -107,7 +109,7 @@ mod tests {
 
     #[test]
     fn nothing_from_the_future_is_deleted() {
-        let ahead: Vec<i64> = (0..60).map(|n| NOW + 9 * DAY - n).collect();
+        let ahead: Vec<Moment> = (0..60).map(|n| NOW + 9 * DAY - n).collect();
         assert_eq!(left(&[&ahead[..], &[NOW]].concat(), NOW).len(), 61);
     }
 }

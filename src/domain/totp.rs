@@ -1,5 +1,7 @@
 //! Codes of an authenticator app (RFC 6238: SHA-1, six digits, thirty seconds), the variant that every app supports.
 
+use crate::domain::moment::Moment;
+
 use totp_rs::{Builder, Secret, Totp};
 
 pub(crate) const SECRET_BYTES: usize = 20;
@@ -30,11 +32,11 @@ pub(crate) fn setup(secret: &[u8], site_name: &str, account: &str) -> Setup {
 }
 
 /// The step of a code, if it is one of those around `now` and later than `last_step`, the last one used.
-pub(crate) fn matching_step(secret: &[u8], code: &str, now: i64, last_step: i64) -> Option<i64> {
+pub(crate) fn matching_step(secret: &[u8], code: &str, now: Moment, last_step: i64) -> Option<i64> {
     if !is_code(code) {
         return None;
     }
-    let step = authenticator(secret)?.check(code, u64::try_from(now).ok()?)?;
+    let step = authenticator(secret)?.check(code, u64::try_from(now.0).ok()?)?;
     i64::try_from(step).ok().filter(|step| *step > last_step)
 }
 
@@ -67,7 +69,7 @@ mod tests {
         for (moment, code) in
             [(59, "287082"), (1_111_111_109, "081804"), (1_234_567_890, "005924"), (2_000_000_000, "279037")]
         {
-            assert_eq!(matching_step(SECRET, code, moment, 0), Some(moment / 30), "{moment}");
+            assert_eq!(matching_step(SECRET, code, Moment(moment), 0), Some(moment / 30), "{moment}");
         }
     }
 
@@ -75,7 +77,7 @@ mod tests {
     fn a_code_serves_one_step_before_and_after_its_own_and_not_two() {
         let (moment, code) = (1_234_567_890, "005924");
         for (away, found) in [(-60, false), (-30, true), (0, true), (30, true), (59, true), (60, false)] {
-            assert_eq!(matching_step(SECRET, code, moment + away, 0).is_some(), found, "{away}");
+            assert_eq!(matching_step(SECRET, code, Moment(moment + away), 0).is_some(), found, "{away}");
         }
     }
 
@@ -83,18 +85,18 @@ mod tests {
     fn a_step_that_was_used_serves_no_more() {
         let (moment, code) = (1_234_567_890, "005924");
         let step = moment / 30;
-        assert_eq!(matching_step(SECRET, code, moment, step - 1), Some(step));
-        assert_eq!(matching_step(SECRET, code, moment, step), None);
-        assert_eq!(matching_step(SECRET, code, moment, step + 1), None);
+        assert_eq!(matching_step(SECRET, code, Moment(moment), step - 1), Some(step));
+        assert_eq!(matching_step(SECRET, code, Moment(moment), step), None);
+        assert_eq!(matching_step(SECRET, code, Moment(moment), step + 1), None);
     }
 
     #[test]
     fn what_is_no_code_matches_nothing() {
         for odd in ["", "05924", "0005924", "00592a", "٠٠٥٩٢٤", "-05924", "+05924"] {
-            assert_eq!(matching_step(SECRET, odd, 1_234_567_890, 0), None, "{odd}");
+            assert_eq!(matching_step(SECRET, odd, Moment(1_234_567_890), 0), None, "{odd}");
         }
-        assert_eq!(matching_step(b"short", "005924", 1_234_567_890, 0), None);
-        assert_eq!(matching_step(SECRET, "005924", -5, 0), None);
+        assert_eq!(matching_step(b"short", "005924", Moment(1_234_567_890), 0), None);
+        assert_eq!(matching_step(SECRET, "005924", Moment(-5), 0), None);
     }
 
     #[test]

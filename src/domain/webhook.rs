@@ -1,5 +1,6 @@
 //! Webhooks by the rules of Standard Webhooks: what an answer means, when a delivery is tried again, and which addresses are called.
 
+use crate::domain::moment::Moment;
 use crate::i18n::language::Text;
 use http::{StatusCode, Uri};
 use jiff::fmt::rfc2822;
@@ -83,24 +84,24 @@ impl Trouble {
 
 /// The moment of the next try, after `tries` failed ones and one more at `now`: with a jitter of up to a tenth, by a random byte,
 /// and not before the moment that the receiver asked for. `None`: there is none.
-pub(crate) fn again_at(now: i64, tries: i64, retry_after: Option<i64>, dice: u8) -> Option<i64> {
+pub(crate) fn again_at(now: Moment, tries: i64, retry_after: Option<i64>, dice: u8) -> Option<Moment> {
     let pause = *AGAIN_AFTER.get(usize::try_from(tries).ok()?)?;
     let jitter = pause / 10 * i64::from(dice) / 255;
     Some(now + (pause + jitter).max(retry_after.unwrap_or(0).clamp(0, RETRY_AFTER_MAX)))
 }
 
 /// The seconds of `Retry-After`, which is a number of them or a date.
-pub(crate) fn retry_after(value: &str, now: i64) -> Option<i64> {
+pub(crate) fn retry_after(value: &str, now: Moment) -> Option<i64> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(value.parse().unwrap_or(i64::MAX));
     }
-    let at = rfc2822::parse(value).ok()?.timestamp().as_second();
+    let at = Moment(rfc2822::parse(value).ok()?.timestamp().as_second());
     Some((at - now).max(0))
 }
 
 /// Whether a hook that has taken nothing since a moment ends now.
-pub(crate) fn fails_too_long(now: i64, failing_since: Option<i64>) -> bool {
+pub(crate) fn fails_too_long(now: Moment, failing_since: Option<Moment>) -> bool {
     failing_since.is_some_and(|since| now - since >= FAILING_SECONDS_MAX)
 }
 
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_delivery_is_tried_ten_times_more_at_growing_pauses() {
-        let mut now = 0;
+        let mut now = Moment(0);
         for (tries, pause) in AGAIN_AFTER.into_iter().enumerate() {
             let (soonest, latest) = (again_at(now, tries as i64, None, 0), again_at(now, tries as i64, None, 255));
             assert_eq!(soonest, Some(now + pause));
@@ -173,10 +174,13 @@ mod tests {
             now += pause;
         }
         assert_eq!(again_at(now, 10, None, 0), None);
-        assert_eq!(again_at(0, 0, Some(120), 0), Some(120), "the receiver asks for a pause");
-        assert_eq!(again_at(0, 0, Some(i64::MAX), 0), Some(RETRY_AFTER_MAX));
-        assert_eq!(again_at(0, 1, Some(-5), 0), Some(300));
-        assert!(!fails_too_long(FAILING_SECONDS_MAX - 1, Some(0)) && fails_too_long(FAILING_SECONDS_MAX, Some(0)));
+        assert_eq!(again_at(Moment(0), 0, Some(120), 0), Some(Moment(120)), "the receiver asks for a pause");
+        assert_eq!(again_at(Moment(0), 0, Some(i64::MAX), 0), Some(Moment(RETRY_AFTER_MAX)));
+        assert_eq!(again_at(Moment(0), 1, Some(-5), 0), Some(Moment(300)));
+        assert!(
+            !fails_too_long(Moment(FAILING_SECONDS_MAX - 1), Some(Moment(0)))
+                && fails_too_long(Moment(FAILING_SECONDS_MAX), Some(Moment(0)))
+        );
     }
 
     #[test]
@@ -224,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_pause_is_asked_for_in_seconds_or_by_a_date() {
-        let now = 784_111_777;
+        let now = Moment(784_111_777);
         assert_eq!(retry_after("120", now), Some(120));
         assert_eq!(retry_after(" 0 ", now), Some(0));
         assert_eq!(retry_after("99999999999999999999", now), Some(i64::MAX));

@@ -2,6 +2,7 @@
 //! API description, under the type's name.
 
 use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::domain::questions;
 use crate::domain::{email, minutes, username};
 use crate::http::body::{Field, shared};
@@ -52,7 +53,7 @@ kinds! {
     /// A number of rows, from 1 to this many.
     Rows<ROWS_MAX: i64> -> i64 = fields::whole_in(1..=ROWS_MAX), shared("Limit");
     /// Unix seconds of a day of birth.
-    DayOfBirth -> i64 = fields::day_of_birth;
+    DayOfBirth -> Moment = fields::day_of_birth;
     /// Minutes of one flight or booking.
     FlightMinutes -> i64 = fields::flight_minutes;
     /// Minutes of a logbook entry, 0 or more.
@@ -120,19 +121,16 @@ macro_rules! ids {
 
 ids! { MemberId, EntryId }
 
-/// Unix seconds.
-pub struct Moment;
-
 /// Unix seconds, new or sent back as they are stored: the operation refuses a new moment before [`fields::MOMENT_MIN`].
 pub struct StoredMoment;
 
 macro_rules! moments {
     ($($name:ident = $read:expr),*) => {$(
         impl Field for $name {
-            type Value = i64;
+            type Value = Moment;
             const IS_ABSENT_AS_ZERO: bool = true;
 
-            fn read(value: &Value) -> Result<i64, Text> {
+            fn read(value: &Value) -> Result<Moment, Text> {
                 $read(value)
             }
 

@@ -1,6 +1,7 @@
 //! Dates in words, in UTC: `21 November 2026`, `21. November 2026`, `1er mars 2026`, `21 de noviembre de 2026`; and
 //! short, without the year: `21 Nov`, `21. Nov.`, `21 nov.`, `21 nov`.
 
+use crate::domain::moment::Moment;
 use crate::i18n::language::Language;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -49,8 +50,8 @@ fn fill(language: Language, key: &str, date: Date, month: &str) -> String {
 }
 
 /// The date of a moment in UTC, in words. Empty for a moment outside the calendar.
-pub(crate) fn in_words(language: Language, moment: i64) -> String {
-    let Ok(timestamp) = Timestamp::from_second(moment) else { return String::new() };
+pub(crate) fn in_words(language: Language, moment: Moment) -> String {
+    let Ok(timestamp) = Timestamp::from_second(moment.0) else { return String::new() };
     in_full(language, Offset::UTC.to_datetime(timestamp).date())
 }
 
@@ -69,14 +70,14 @@ mod tests {
         ] {
             assert_eq!(
                 [
-                    in_words(language, first),
-                    in_words(language, other),
+                    in_words(language, Moment(first)),
+                    in_words(language, Moment(other)),
                     in_short(language, Date::constant(2026, 11, 21))
                 ],
                 said
             );
         }
         assert_eq!(in_short(Language::French, Date::constant(2026, 11, 1)), "1er nov.");
-        assert_eq!(in_words(Language::English, i64::MAX), "");
+        assert_eq!(in_words(Language::English, Moment::LAST), "");
     }
 }

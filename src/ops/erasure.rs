@@ -3,6 +3,7 @@
 
 use crate::domain::ids::MemberId;
 use crate::domain::mention::{Person, Terms};
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::ops::Progress;
@@ -44,7 +45,7 @@ impl Leaving {
 }
 
 /// Erases a member from the rows of the site. [`rebuild`] erases the bytes. `erased_at`: the moment of the first erasure.
-pub(crate) fn forget(site: &Site, tx: &Write, leaving: &Leaving, erased_at: i64) -> Result<(), Failure> {
+pub(crate) fn forget(site: &Site, tx: &Write, leaving: &Leaving, erased_at: Moment) -> Result<(), Failure> {
     for mention in &leaving.mentions {
         mentions::change(tx, mention)?;
     }

@@ -2,6 +2,7 @@
 //! file, the levels are derived again when the site is opened.
 
 use crate::domain::catalogue::Catalogue;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::store::queries::holdings;
 use crate::store::tables::tunnels;
@@ -10,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 /// Derives all levels again if the catalogue has changed. A database that cannot be written now keeps its levels until the next
 /// start.
-pub(crate) fn follow(store: &Store, now: i64, catalogue: &Catalogue) {
+pub(crate) fn follow(store: &Store, now: Moment, catalogue: &Catalogue) {
     let known = store.read(|tx| Ok(tunnels::find_catalogue_digest(tx)?));
     store.release();
     if matches!(&known, Ok(Some(digest)) if *digest == self::digest(catalogue)) {

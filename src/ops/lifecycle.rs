@@ -6,6 +6,7 @@ use super::{audit_end, levels, rotation};
 use crate::clock::{Clock, Jump};
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Head, Subject};
+use crate::domain::moment::Moment;
 use crate::http::failure::{DiskFault, Failure};
 use crate::keys::{Keys, columns, hex, random};
 use crate::ops::Progress;
@@ -227,10 +228,10 @@ fn prepare(data_dir: &DataDir) -> Result<Option<Older>, String> {
 
 /// The latest moment that the site has seen: the database's, or that of the last write in a log that was lost. The off-site copy
 /// begins anew then, and must be later than the one that has those writes.
-fn latest_moment(data_dir: &DataDir, high_water: i64) -> i64 {
+fn latest_moment(data_dir: &DataDir, high_water: Moment) -> Moment {
     let lost = alarm::find(data_dir.dir(), alarm::Kind::LostLog).and_then(|alarm| alarm.last_good);
     // A later one is of a clock that was set back since.
-    lost.filter(|lost| (0..LOST_SECONDS_MAX).contains(&(lost - high_water))).map_or(high_water, |lost| lost + 1)
+    lost.filter(|lost| (0..LOST_SECONDS_MAX).contains(&(*lost - high_water))).map_or(high_water, |lost| lost + 1)
 }
 
 /// Keeps a jump of the clock ahead in the data directory for as long as it is doubted, for the next process.
@@ -249,7 +250,7 @@ pub(crate) fn follow_jump(site: &Site) {
 }
 
 /// Sets the database's clock back to this moment. Audited. Returns how many sessions, tokens and codes ended.
-pub(crate) fn set_clock_back(site: &Site, actor: &Actor, moment: i64) -> Result<usize, Failure> {
+pub(crate) fn set_clock_back(site: &Site, actor: &Actor, moment: Moment) -> Result<usize, Failure> {
     let detail = Detail::none().number("from", site.now()).number("to", moment);
     site.store.write(moment, |tx| {
         audit::insert(tx, actor, "clock.set_back", &Subject::Site, &detail)?;
@@ -258,7 +259,7 @@ pub(crate) fn set_clock_back(site: &Site, actor: &Actor, moment: i64) -> Result<
 }
 
 /// Records the version of this program in the database, unless it cannot be written now.
-fn record_version(store: &Store, now: i64) {
+fn record_version(store: &Store, now: Moment) {
     let known = store.read(|tx| Ok(tunnels::find_version(tx)?));
     store.release();
     if known.is_ok_and(|version| version != crate::VERSION) {
@@ -295,7 +296,7 @@ fn plain_end(data_dir: &DataDir, store: &Store) -> Result<Option<Head>, String> 
 }
 
 /// Adds the key of the keyed hashes. A database from before there was one hashes with the site key.
-fn open_hash_key(store: &Store, now: i64, keys: Keys, row: &tunnels::SiteRow) -> Result<Keys, String> {
+fn open_hash_key(store: &Store, now: Moment, keys: Keys, row: &tunnels::SiteRow) -> Result<Keys, String> {
     let Some(sealed) = &row.sealed_hash_key else {
         let written = store.write(now, |tx| Ok(tunnels::set_hash_key(tx, &keys.sealed_hash_key())?));
         return written.map(|_| keys).map_err(|e| format!("cannot write the key of the keyed hashes: {e}"));

@@ -1,6 +1,7 @@
 //! Work on demand: long work that a clerk starts at the desk, on a thread of its own. One run of a kind at a time; its outcome
 //! is kept until the next run.
 
+use crate::domain::moment::Moment;
 use crate::site::Site;
 use crate::site::priority;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run<W> {
     pub work: W,
-    pub began_at: i64,
+    pub began_at: Moment,
     /// `None` while it runs; then its result, or one line on what went wrong.
     pub outcome: Option<Result<String, String>>,
 }
@@ -30,7 +31,7 @@ impl<W: Copy> LastRun<W> {
     }
 
     /// Begins a run. `false`: the last one has not ended.
-    fn begin(&self, work: W, now: i64) -> bool {
+    fn begin(&self, work: W, now: Moment) -> bool {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if last.as_ref().is_some_and(|last| last.outcome.is_none()) {
             return false;

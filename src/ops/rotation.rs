@@ -108,6 +108,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::Config;
     use crate::domain::ids::MemberId;
+    use crate::domain::moment::Moment;
     use crate::keys::{Purpose, columns};
     use crate::ops::lifecycle::Identity;
     use crate::store::tables::{partners, second_factors};
@@ -116,7 +117,7 @@ mod tests {
 
     fn new_site(data_dir: &DataDir) -> Site {
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
-        let site = Site::create(data_dir, Config::defaults(), Clock::frozen(1_000_000), &identity).unwrap();
+        let site = Site::create(data_dir, Config::defaults(), Clock::frozen(Moment(1_000_000)), &identity).unwrap();
         let change = |tx: &crate::store::Write| {
             let partner_id = partners::insert(tx, "client", "Partner", false, None)?;
             partners::insert_secret(tx, &site.keys, partner_id, SECRET)?;
@@ -125,14 +126,14 @@ mod tests {
             let new = crate::store::tables::members::NewMember { username: "jane", ..Default::default() };
             let member_id = crate::store::tables::members::insert(tx, &new)?;
             let sealed = site.keys.seal(&columns::PENDING_FACTOR.at([member_id.into()]), SECRET);
-            Ok(second_factors::set_pending(tx, member_id, &sealed, 2_000_000)?)
+            Ok(second_factors::set_pending(tx, member_id, &sealed, Moment(2_000_000))?)
         };
         site.store.write(site.now(), change).unwrap();
         site
     }
 
     fn open(data_dir: &DataDir) -> Result<Site, String> {
-        Site::open(data_dir, Config::defaults(), Clock::frozen(1_000_000))
+        Site::open(data_dir, Config::defaults(), Clock::frozen(Moment(1_000_000)))
     }
 
     /// Checks that everything opens with the present key, and that hashes are unchanged.

@@ -1,5 +1,6 @@
 //! The status of the sync: for the command, the metrics, the doctor and the desk.
 
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::tables::history;
@@ -26,9 +27,9 @@ pub struct Status {
     /// Rows that the receiver refuses.
     pub refused_rows: i64,
     /// When rows were last taken.
-    pub taken_at: Option<i64>,
+    pub taken_at: Option<Moment>,
     /// When rows were last sent.
-    pub tried_at: Option<i64>,
+    pub tried_at: Option<Moment>,
     /// Why the last try failed; empty: it did not.
     pub trouble: String,
     /// How many tries in a row have failed.
@@ -40,7 +41,7 @@ pub struct Status {
     /// Rows that were renumbered after a restore.
     pub renumbered: i64,
     /// When that happened last.
-    pub renumbered_at: Option<i64>,
+    pub renumbered_at: Option<Moment>,
 }
 
 /// Reads the status from the database, without a request to the receiver.

@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::catalogue::Catalogue;
 use crate::domain::local_time::{Day, TimeZone};
+use crate::domain::moment::Moment;
 use crate::domain::payment::{self, Fee};
 use crate::http::failure::Failure;
 use crate::keys::Keys;
@@ -195,7 +196,7 @@ impl Site {
     }
 
     /// Now, in Unix seconds.
-    pub fn now(&self) -> i64 {
+    pub fn now(&self) -> Moment {
         self.clock.now()
     }
 
@@ -214,7 +215,7 @@ impl Site {
     }
 
     /// The span of the arrivals that the desk and the kiosk show at a moment.
-    pub(crate) fn arrivals_day(&self, zone: &TimeZone, moment: i64) -> Day {
+    pub(crate) fn arrivals_day(&self, zone: &TimeZone, moment: Moment) -> Day {
         zone.arrivals_day(moment, self.config.evening_until_hour)
     }
 

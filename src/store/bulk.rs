@@ -4,6 +4,7 @@
 use crate::domain::audit::ChainKey;
 use crate::domain::entry::Status;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::queries::{hours, member_search, standing};
 use crate::store::tables::partners;
 use crate::store::{Write, Writer};
@@ -30,7 +31,7 @@ pub(crate) struct Bulk<'c> {
 pub(crate) struct Draft {
     pub member_id: MemberId,
     /// When the flight was or will be, or when the skill was shown.
-    pub entry_date: i64,
+    pub entry_date: Moment,
     pub minutes: i64,
     pub author_id: MemberId,
     /// The member's for flight time, else the signer's.
@@ -44,17 +45,17 @@ pub(crate) struct Draft {
     pub end: Option<Status>,
     pub instructor_id: Option<MemberId>,
     /// When the signer signed or refused, or the member withdrew the request.
-    pub answered_at: Option<i64>,
+    pub answered_at: Option<Moment>,
     /// When the entry was made; `None`: only a booking.
-    pub created_at: Option<i64>,
-    pub booked_at: Option<i64>,
+    pub created_at: Option<Moment>,
+    pub booked_at: Option<Moment>,
     /// Why the site refused the booking: the key of the reason.
     pub refusal: Option<&'static str>,
 }
 
 impl Bulk<'_> {
     /// The load's open transaction, with the moment `now` (Unix seconds). The transaction may carry several moments.
-    pub(crate) fn at(&self, now: i64) -> Write<'_> {
+    pub(crate) fn at(&self, now: Moment) -> Write<'_> {
         Write::keyed(self.conn, now, self.chain_key)
     }
 
@@ -84,7 +85,7 @@ impl Bulk<'_> {
 
     /// Makes entries, bookings and all that belongs to them from the drafts of the tunnel's members, as of `now` (Unix
     /// seconds), and returns the numbers of entries and bookings. To be called once.
-    pub(crate) fn write_drafts(&self, now: i64) -> Result<(i64, i64)> {
+    pub(crate) fn write_drafts(&self, now: Moment) -> Result<(i64, i64)> {
         let role = "(SELECT min(member_id) FROM members WHERE role = ";
         self.conn.execute_batch(&format!(
             "CREATE TEMP TABLE demo AS SELECT {now} AS now, partner_id, tunnel_id, {role}'admin') AS admin_id,
@@ -114,10 +115,10 @@ pub(crate) fn load<T, E: From<rusqlite::Error>>(
             conn.execute_batch(&sql)?;
         }
         conn.execute_batch("BEGIN")?;
-        standing::recount(&bulk.at(0))?;
-        partners::count_anew(&bulk.at(0))?;
-        hours::count_anew(&bulk.at(0))?;
-        member_search::rebuild(&bulk.at(0))?;
+        standing::recount(&bulk.at(Moment(0)))?;
+        partners::count_anew(&bulk.at(Moment(0)))?;
+        hours::count_anew(&bulk.at(Moment(0)))?;
+        member_search::rebuild(&bulk.at(Moment(0)))?;
         finish(&bulk)?;
         conn.execute_batch("COMMIT")?;
         Ok(filled)

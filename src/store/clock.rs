@@ -32,13 +32,14 @@ pub(crate) fn set_back(tx: &Write) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::moment::Moment;
     use crate::store::Store;
     use crate::store::engine::data_dir::DataDir;
     use crate::store::engine::migrate;
 
     #[test]
     fn what_a_clock_a_year_ahead_paused_or_began_lasts_no_longer_than_it_was_to() {
-        const NOW: i64 = 1_800_000_000;
+        const NOW: Moment = Moment(1_800_000_000);
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::lock(dir.path()).unwrap();
         migrate::create(&data_dir).unwrap();
@@ -55,8 +56,8 @@ mod tests {
         let invitations = "SELECT created_at - 1800000000, ends_at - 1800000000 FROM invitations ORDER BY code_hash";
         let invitations = store.read(|tx| Ok(tx.list::<(i64, i64)>(invitations, [])?)).unwrap();
         assert_eq!(invitations, [(0, 604_800), (-1_000, 100)]);
-        let pending = store.read(|tx| Ok(tx.get::<i64>("SELECT pending_until FROM second_factors", [])?)).unwrap();
-        let next_try = store.read(|tx| Ok(tx.get::<i64>("SELECT next_try_at FROM outbox", [])?)).unwrap();
+        let pending = store.read(|tx| Ok(tx.get::<Moment>("SELECT pending_until FROM second_factors", [])?)).unwrap();
+        let next_try = store.read(|tx| Ok(tx.get::<Moment>("SELECT next_try_at FROM outbox", [])?)).unwrap();
         assert_eq!((pending, next_try), (NOW, NOW));
     }
 }

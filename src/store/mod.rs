@@ -19,6 +19,7 @@ pub(crate) use crate::store::engine::{hot_journal, integrity, migrate, reserve, 
 pub use crate::store::transaction::{Read, Write};
 
 use crate::domain::audit::ChainKey;
+use crate::domain::moment::Moment;
 use crate::http::failure::{DiskFault, Failure};
 use crate::store::db_error::disk_fault;
 use crate::store::engine::change_feed::Watched;
@@ -198,7 +199,7 @@ impl Store {
     /// several threads share a flush. An error rolls the change back. Other writers wait while `change` runs, so it
     /// must read by its own transaction, and neither render nor hash.
     #[track_caller]
-    pub fn write<T>(&self, now: i64, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
+    pub fn write<T>(&self, now: Moment, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
         self.change(Terms { alone: false, defers: self.defers }, now, change)
     }
 
@@ -206,7 +207,7 @@ impl Store {
     fn change<T>(
         &self,
         terms: Terms,
-        now: i64,
+        now: Moment,
         change: impl FnOnce(&Write) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         crate::store::engine::write_scope::forbid("another write");
@@ -289,7 +290,7 @@ impl Store {
     /// each page of an index is written to the disk again and again. All other writers wait meanwhile.
     pub(crate) fn write_many<T>(
         &self,
-        now: i64,
+        now: Moment,
         change: impl FnOnce(&Write) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         self.change(Terms { alone: true, defers: self.defers }, now, |tx| {

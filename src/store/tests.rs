@@ -1,6 +1,7 @@
 //! Tests of the guarantees that the store gives its callers.
 
 use super::*;
+use crate::domain::moment::Moment;
 use http::StatusCode;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ fn numbers() -> (tempfile::TempDir, Store) {
 }
 
 fn insert(store: &Store, n: i64) -> Result<usize, Failure> {
-    store.write(0, |tx| Ok(tx.run("INSERT INTO numbers VALUES (?1)", [n])?))
+    store.write(Moment(0), |tx| Ok(tx.run("INSERT INTO numbers VALUES (?1)", [n])?))
 }
 
 fn count(store: &Store) -> i64 {
@@ -98,7 +99,7 @@ fn a_thread_that_writes_has_released_its_read_connection() {
     let others: Vec<Store> =
         std::iter::repeat_with(|| store.for_another_thread()).take(store.readers.open_max()).collect();
     assert_eq!(count(&store), 0);
-    let written = store.write(0, |_| {
+    let written = store.write(Moment(0), |_| {
         // Takes every connection of the pool; each is kept until the last one was taken.
         let reading = others.into_iter().map(|other| {
             std::thread::spawn(move || {
@@ -116,7 +117,7 @@ fn a_thread_that_writes_has_released_its_read_connection() {
 fn is_refused_in_a_write(tried: impl FnOnce(&Store)) {
     let (_dir, store) = numbers();
     let in_write = || {
-        store.write(0, |_| {
+        store.write(Moment(0), |_| {
             tried(&store);
             Ok(())
         })
@@ -155,7 +156,7 @@ fn a_read_that_failed_once_stops_writes_until_the_database_was_checked() {
     assert!(store.read(|_| -> Result<(), Failure> { Err(failed_read()) }).is_err());
     assert_eq!(settled(&store), Condition::Healthy);
     insert(&store, 1).unwrap();
-    assert!(store.write(0, |_| -> Result<(), Failure> { Err(failed_read()) }).is_err());
+    assert!(store.write(Moment(0), |_| -> Result<(), Failure> { Err(failed_read()) }).is_err());
     assert_eq!(settled(&store), Condition::Healthy);
     insert(&store, 2).unwrap();
     assert_eq!(count(&store), 2);

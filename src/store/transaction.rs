@@ -1,6 +1,7 @@
 //! Read and write transactions, which the functions of `tables` and `queries` take.
 
 use crate::domain::audit::{ChainKey, Hash};
+use crate::domain::moment::Moment;
 use crate::keys::{Part, hex, unhex};
 use crate::store::engine::columns::{FromRow, row};
 use crate::store::engine::statements::{self, Handle, Statements, Text, WithStatements};
@@ -26,7 +27,7 @@ pub struct Read<'c> {
 /// A write transaction, with the moment that its rows carry. It derefs to [`Read`].
 pub struct Write<'c> {
     pub(super) read: Read<'c>,
-    pub(super) now: i64,
+    pub(super) now: Moment,
     /// Whether a message was queued.
     pub(super) queued: Cell<bool>,
 }
@@ -130,12 +131,12 @@ impl<'c> Read<'c> {
 impl<'c> Write<'c> {
     /// The write transaction of a connection as in [`Read::on`].
     #[cfg(test)]
-    pub(crate) fn on(conn: &'c Connection, now: i64) -> Write<'c> {
+    pub(crate) fn on(conn: &'c Connection, now: Moment) -> Write<'c> {
         Write::keyed(conn, now, None)
     }
 
     /// The write transaction of a connection, with the key that binds values to their rows.
-    pub(super) fn keyed(conn: &'c Connection, now: i64, chain_key: Option<&'c ChainKey>) -> Write<'c> {
+    pub(super) fn keyed(conn: &'c Connection, now: Moment, chain_key: Option<&'c ChainKey>) -> Write<'c> {
         Write { read: Read { chain_key, ..Read::on(conn) }, now, queued: Cell::new(false) }
     }
 
@@ -151,7 +152,7 @@ impl<'c> Write<'c> {
     }
 
     /// The moment of the transaction, in Unix seconds.
-    pub fn now(&self) -> i64 {
+    pub fn now(&self) -> Moment {
         self.now
     }
 

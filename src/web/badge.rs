@@ -6,6 +6,7 @@ use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::domain::currency::Currency;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -56,7 +57,7 @@ pub(super) fn member_status(
     site: &Site,
     tx: &Read,
     member_id: MemberId,
-    now: i64,
+    now: Moment,
     language: Language,
 ) -> Result<MemberStatus, Failure> {
     let account = members::find_standing(tx, member_id)?.ok_or_else(Failure::not_found)?;
@@ -81,7 +82,7 @@ pub(super) fn member_status(
 }
 
 /// The badges for ban and membership. In force without a payment, until the first level is held, is not *paid*.
-fn membership(account: &Standing, yearly_fee_cents: i64, now: i64, language: Language) -> Vec<Badge> {
+fn membership(account: &Standing, yearly_fee_cents: i64, now: Moment, language: Language) -> Vec<Badge> {
     let badge = |tone, key| Badge::new(tone, language.say(&Text::new(key)));
     let mut badges = Vec::new();
     if account.banned {
@@ -98,7 +99,7 @@ fn membership(account: &Standing, yearly_fee_cents: i64, now: i64, language: Lan
     badges
 }
 
-fn programme_badge(programme: &str, currency: Currency, now: i64, language: Language) -> Badge {
+fn programme_badge(programme: &str, currency: Currency, now: Moment, language: Language) -> Badge {
     let left = currency.renewal.map_or(0, |renewal| (renewal - now).div_euclid(DAY_SECONDS));
     let (tone, key) = match (currency.current, left) {
         (true, left) if left >= SOON_DAYS => ("good", "desk.mark_current"),
@@ -109,9 +110,9 @@ fn programme_badge(programme: &str, currency: Currency, now: i64, language: Lang
 }
 
 /// A flyer's currency in a sentence for the flyer: until when, or since when not.
-pub(super) fn currency_badge(flyer: &Flyer, zone: &TimeZone, language: Language, now: i64) -> Badge {
+pub(super) fn currency_badge(flyer: &Flyer, zone: &TimeZone, language: Language, now: Moment) -> Badge {
     let currency = flyer.currency.flyer;
-    let badge = |tone, key, day: Option<i64>| {
+    let badge = |tone, key, day: Option<Moment>| {
         let day = day.map(|at| when::day(language, zone, at)).unwrap_or_default();
         Badge::new(tone, language.say(&Text::new(key).with("day", day)))
     };

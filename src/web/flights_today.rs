@@ -2,6 +2,7 @@
 
 use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -34,7 +35,7 @@ pub(crate) fn sum_unlogged(
     site: &Site,
     tx: &Read,
     member_id: MemberId,
-    (from, to): (i64, i64),
+    (from, to): (Moment, Moment),
 ) -> Result<i64, Failure> {
     let logged = entries::list_day(tx, member_id, (from, to), FLIGHTS_MAX)?;
     let booked = bookings::list_own(tx, site.tunnel_id, member_id, from, to, FLIGHTS_MAX)?;

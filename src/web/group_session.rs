@@ -8,6 +8,7 @@ use crate::app::logbook::rules::Recordable;
 use crate::domain::catalogue::names;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -18,7 +19,7 @@ use crate::site::Site;
 const NUMBERS_CHARS_MAX: usize = 300;
 const SKILL_CHARS_MAX: usize = 20;
 /// The first moment that is read as a date (1973).
-const FIRST_MOMENT: i64 = 100_000_000;
+const FIRST_MOMENT: Moment = Moment(100_000_000);
 
 /// The skills of a level, to choose from.
 pub(super) struct Group {
@@ -68,7 +69,7 @@ impl Sheet {
 
 /// The moment of a day that was typed, as [`TimeZone::entry_moment`]; `None` for days that no entry has: those to come, and those
 /// before there were tunnels.
-pub(super) fn entry_moment(zone: &TimeZone, now: i64, date: &str) -> Option<i64> {
+pub(super) fn entry_moment(zone: &TimeZone, now: Moment, date: &str) -> Option<Moment> {
     zone.entry_moment(now, date).filter(|moment| (FIRST_MOMENT..=now).contains(moment))
 }
 
@@ -98,7 +99,7 @@ fn name_of(groups: &[Group], skill: &str) -> String {
 }
 
 /// Reads the fields; 422 with every mistake once the form is finished.
-pub(super) fn read(form: &mut Form, zone: &TimeZone, now: i64, known: &[Recordable]) -> Session {
+pub(super) fn read(form: &mut Form, zone: &TimeZone, now: Moment, known: &[Recordable]) -> Session {
     let numbers = form.required("students", fields::lines(NUMBERS_CHARS_MAX));
     let mut students: Vec<MemberId> = Vec::new();
     for number in numbers.split(|c: char| c.is_whitespace() || c == ',' || c == ';').filter(|text| !text.is_empty()) {

@@ -3,6 +3,7 @@
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::store::Read;
 use crate::store::queries::logbook;
@@ -22,13 +23,13 @@ pub(crate) struct Year {
 
 /// The years with entries, the latest first; and the total number of entries.
 pub(crate) fn list(tx: &Read, zone: &TimeZone, member_id: MemberId) -> Result<(Vec<Year>, i64), Failure> {
-    let (mut years, mut skip, mut before) = (Vec::new(), 0, i64::MAX);
+    let (mut years, mut skip, mut before) = (Vec::new(), 0, Moment::LAST);
     while let Some(last) = logbook::find_last_before(tx, member_id, before)? {
         if years.len() == YEARS_MAX {
             break;
         }
         let year = zone.year(last);
-        let from = begin(zone, year).unwrap_or(i64::MIN);
+        let from = begin(zone, year).unwrap_or(Moment::FIRST);
         let entries = logbook::count_between(tx, member_id, (from, before))?;
         years.push(Year { year, entries, flown: String::new(), skip });
         (skip, before) = (skip + entries, from);
@@ -41,19 +42,19 @@ pub(crate) fn add_flown(
     tx: &Read,
     zone: &TimeZone,
     member_id: MemberId,
-    now: i64,
+    now: Moment,
     years: &mut [Year],
     is_shown: impl Fn(i16) -> bool,
 ) -> Result<(), Failure> {
     for year in years.iter_mut().filter(|one| is_shown(one.year)) {
-        let from = begin(zone, year.year).unwrap_or(i64::MIN);
-        let to = begin(zone, year.year.saturating_add(1)).unwrap_or(i64::MAX).min(now + 1);
+        let from = begin(zone, year.year).unwrap_or(Moment::FIRST);
+        let to = begin(zone, year.year.saturating_add(1)).unwrap_or(Moment::LAST).min(now + 1);
         year.flown = minutes::show(logbook::sum_flown_between(tx, member_id, (from, to))?);
     }
     Ok(())
 }
 
 /// The first moment of a year; `None` beyond the calendar.
-fn begin(zone: &TimeZone, year: i16) -> Option<i64> {
+fn begin(zone: &TimeZone, year: i16) -> Option<Moment> {
     zone.start_of_date(&format!("{year:04}-01-01"))
 }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::site::Site;
 use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 
@@ -19,7 +20,7 @@ const ASKED_MAX: usize = 20_000;
 /// Queues messages in the outbox of a site that no server runs on.
 fn queue(desk: &Desk, messages: &[(Channel, &str, &str, Value)]) {
     let place = desk.lock_data_dir();
-    let site = Site::open(&place, Config::defaults(), Clock::machine(0)).unwrap();
+    let site = Site::open(&place, Config::defaults(), Clock::machine(Moment(0))).unwrap();
     let queued = site.store.write(site.now(), |tx| {
         for (channel, recipient, template, values) in messages {
             let new = NewMessage { channel: *channel, member_id: None, recipient, language: "en", template, values };

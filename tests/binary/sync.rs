@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::site::Site;
 use tunneldesk::store::tables::events::{self, About, Event};
 use tunneldesk::store::tables::partners;
@@ -30,7 +31,7 @@ const DRAIN_TIME_MAX: Duration = Duration::from_secs(180);
 /// Adds rows, numbered upwards in their detail, to a site that no server runs on.
 fn add_rows(desk: &Desk, numbers: std::ops::RangeInclusive<i64>) {
     let place = desk.lock_data_dir();
-    let site = Site::open(&place, Config::defaults(), Clock::machine(0)).unwrap();
+    let site = Site::open(&place, Config::defaults(), Clock::machine(Moment(0))).unwrap();
     let written = site.store.write(site.now(), |tx| {
         let partner_id = match partners::find(tx, "month")? {
             Some(partner) => partner.partner_id,

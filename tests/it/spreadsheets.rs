@@ -4,6 +4,7 @@
 use crate::harness::Site;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use tunneldesk::domain::moment::Moment;
 
 /// What becomes of a file.
 enum Fate {
@@ -83,7 +84,7 @@ fn people(site: &Site) -> Vec<(String, String, String, String)> {
     let day = |moment: Option<i64>| {
         moment.map(|moment| jiff::Timestamp::from_second(moment).unwrap().to_string()[..10].to_owned())
     };
-    let last = |moment: Option<i64>| moment.map(|moment| zone.date(moment)).unwrap_or_default();
+    let last = |moment: Option<i64>| moment.map(|moment| zone.date(Moment(moment))).unwrap_or_default();
     found
         .into_iter()
         .map(|(username, name, dob, paid)| (username, name, day(dob).unwrap_or_default(), last(paid)))
@@ -135,8 +136,10 @@ fn a_cell_of_several_lines_is_one_comment_and_the_clock_is_the_site_s() {
     let sql = "SELECT comment, minutes, entry_date FROM entries ORDER BY entry_id";
     let found: Vec<(String, i64, i64)> = site.change(|tx| Ok(tx.list(sql, [])?));
     let zone = site.inside().time_zone().expect("the site has a time zone");
-    let shown: Vec<_> =
-        found.iter().map(|(comment, minutes, at)| (&**comment, *minutes, zone.date(*at), zone.clock(*at))).collect();
+    let shown: Vec<_> = found
+        .iter()
+        .map(|(comment, minutes, at)| (&**comment, *minutes, zone.date(Moment(*at)), zone.clock(Moment(*at))))
+        .collect();
     let wanted = [
         ("first\nsecond; \"third\"", 15, "2026-01-02".to_owned(), "14:30".to_owned()),
         ("=1+1", 20, "2026-01-03".to_owned(), "00:00".to_owned()),

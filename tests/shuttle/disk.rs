@@ -5,6 +5,7 @@ use shuttle::sync::{Condvar, Mutex as ScheduledMutex};
 use shuttle::thread;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use tunneldesk::domain::moment::Moment;
 
 /// Why a change or a commit failed.
 #[derive(Debug, Clone)]
@@ -118,7 +119,7 @@ impl Transaction for Disk {
         self.seen.refuses.load(Ordering::SeqCst).then_some(Failure)
     }
 
-    fn begin(&mut self, _: i64) -> Result<(), Failure> {
+    fn begin(&mut self, _: Moment) -> Result<(), Failure> {
         assert!(self.rows.is_none(), "a transaction within a transaction");
         self.set_rows(Some(Vec::new()));
         Ok(())

@@ -6,6 +6,7 @@ use crate::turns::Transaction;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
 use shuttle::thread;
+use tunneldesk::domain::moment::Moment;
 
 #[derive(Default)]
 struct Group {
@@ -50,7 +51,7 @@ impl Writer {
     fn write(&self, defers: bool, change: impl FnOnce(&mut Disk) -> Result<(), Failure>) -> Option<Arc<Group>> {
         let mut state = self.lock_state();
         if state.group.is_none() {
-            state.disk.begin(0).unwrap();
+            state.disk.begin(Moment(0)).unwrap();
             state.group = Some(Arc::default());
         }
         let group = state.group.clone().expect("it was begun");

@@ -3,6 +3,7 @@
 use super::digest;
 use crate::app::mail_events::{About, Content, Event, Suppression};
 use crate::domain::mail_event::Kind;
+use crate::domain::moment::Moment;
 use crate::http::fields;
 use serde_json::Value;
 
@@ -31,7 +32,7 @@ pub(super) fn parse(value: &Value) -> Event {
 }
 
 /// Parses `{type: "blacklist"|"whitelist", action, reject: {email, reason}}`, with or without a moment.
-fn sync(value: &Value, kind: String, at: Option<i64>) -> Option<Event> {
+fn sync(value: &Value, kind: String, at: Option<Moment>) -> Option<Event> {
     let action = word(&value["action"])?;
     let entry = if value["reject"].is_object() { &value["reject"] } else { &value["entry"] };
     let address = address(&entry["email"])?;
@@ -53,7 +54,7 @@ fn sync(value: &Value, kind: String, at: Option<i64>) -> Option<Event> {
 
 /// The subject of a mail event. `_id` is the provider's id of the mail. Our id is its Message-ID, which we send as metadata
 /// (see the mailer); a provider may also use the Message-ID as its `_id`.
-fn about(value: &Value, id: &str, at: i64) -> About {
+fn about(value: &Value, id: &str, at: Moment) -> About {
     let msg = &value["msg"];
     let metadata = &msg["metadata"];
     let ours = [&metadata["message_id"], &metadata["message-id"], &msg["headers"]["Message-Id"], &msg["_id"]];

@@ -4,11 +4,12 @@
 use super::digest;
 use crate::app::payments::received::{EventEffect, Payment, ReceivedEvent};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::payment::{Event, Price, Status};
 use crate::http::body::{Field, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Line, Moment};
+use crate::http::field_types::Line;
 use crate::http::fields;
 use crate::http::json;
 use crate::i18n::language::Text;
@@ -70,7 +71,7 @@ impl Field for EventData {
 /// The parsed fields of an event.
 struct ParsedEvent {
     id: Option<String>,
-    created: Option<i64>,
+    created: Option<Moment>,
     /// The payment that the event is about, or its charge.
     object: Option<Map<String, Value>>,
     intent_id: Option<String>,
@@ -155,7 +156,7 @@ fn assemble(kind: String, status: Option<Status>, parsed: ParsedEvent, data: &st
             EventEffect::PartialRefund { intent_id, cents }
         }
         (Some(status), Some(intent_id)) => {
-            let at = parsed.created.or_else(|| object.get("created").and_then(moment_of)).unwrap_or(0);
+            let at = parsed.created.or_else(|| object.get("created").and_then(moment_of)).unwrap_or(Moment(0));
             let member_id = object.get("metadata").and_then(|all| all.get("member_id")).and_then(number_of);
             let event = Event {
                 key: key.clone(),
@@ -244,6 +245,6 @@ fn number_of(value: &Value) -> Option<i64> {
     fields::whole(value).ok()
 }
 
-fn moment_of(value: &Value) -> Option<i64> {
+fn moment_of(value: &Value) -> Option<Moment> {
     fields::moment(value).ok()
 }

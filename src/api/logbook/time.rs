@@ -7,13 +7,14 @@ use crate::app::logbook::time::{self, Patch};
 use crate::app::{self, Change, RankedActor};
 use crate::auth::{Bearer, Member};
 use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::answer::True;
 use crate::http::body::{Clearable, Ignored, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{FlightMinutes, Id, Lines, Moment, StoredMoment, Whole};
+use crate::http::field_types::{FlightMinutes, Id, Lines, StoredMoment, Whole};
 use crate::http::fields::Fields;
 use crate::http::reply::{self, Rows};
 use crate::i18n::language::Text;
@@ -203,7 +204,7 @@ fn check_edit(
     site: &Site,
     bearer: &Bearer,
     entry_id: EntryId,
-    (entry_date, tunnel): (Option<Option<i64>>, Option<Option<i64>>),
+    (entry_date, tunnel): (Option<Option<Moment>>, Option<Option<i64>>),
     fields: &mut Fields,
 ) -> Result<(), Failure> {
     site.store.read(|tx| {

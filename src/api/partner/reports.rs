@@ -2,11 +2,12 @@
 
 use crate::auth::Staff;
 use crate::domain::ids::{BookingId, EntryId, MemberId, PartnerId};
+use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::answer::{Int, Number, Sometimes, Stored};
 use crate::http::call::{Call, Page, REPORT_ROWS_MAX};
 use crate::http::failure::Failure;
-use crate::http::field_types::{Count, FlightMinutes, Id, Line, Moment, Rows};
+use crate::http::field_types::{Count, FlightMinutes, Id, Line, Rows};
 use crate::http::reply::{self, Report};
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
@@ -158,8 +159,8 @@ crate::body! {
 /// The validated request of a report.
 struct ReportQuery {
     page: Page,
-    from: Option<i64>,
-    to: Option<i64>,
+    from: Option<Moment>,
+    to: Option<Moment>,
     after: Option<i64>,
     partner_id: Option<PartnerId>,
 }

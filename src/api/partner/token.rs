@@ -7,6 +7,7 @@ use crate::auth::Partner;
 use crate::auth::limits::booking_pins;
 use crate::domain::booking::Booking;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::answer::Sometimes;
@@ -110,7 +111,7 @@ pub(crate) fn generate(site: &Site, call: &Call, partner: &Partner) -> Answer {
 }
 
 fn rendered(site: &Site, call: &Call, outcome: Outcome) -> Answer {
-    let moved_to = |moved: Option<(i64, i64)>| moved.map(|to| describe_move(site, call, to)).transpose();
+    let moved_to = |moved: Option<(Moment, i64)>| moved.map(|to| describe_move(site, call, to)).transpose();
     Ok(match outcome {
         Outcome::Issued { token, may_check_in, booking, moved } => {
             let message = moved_to(moved)?.unwrap_or_default();
@@ -140,13 +141,13 @@ fn rendered(site: &Site, call: &Call, outcome: Outcome) -> Answer {
 }
 
 /// To which day and how many minutes the desk moved the booking.
-fn describe_move(site: &Site, call: &Call, (flight_date, minutes): (i64, i64)) -> Result<String, Failure> {
+fn describe_move(site: &Site, call: &Call, (flight_date, minutes): (Moment, i64)) -> Result<String, Failure> {
     let text = Text::new("booking.was_moved").with("when", moment(site, call, flight_date)?);
     Ok(call.language().say(&text.with("minutes", minutes)))
 }
 
 /// A moment in words, by the tunnel's clock.
-fn moment(site: &Site, call: &Call, at: i64) -> Result<String, Failure> {
+fn moment(site: &Site, call: &Call, at: Moment) -> Result<String, Failure> {
     Ok(when::moment(call.language(), &site.time_zone()?, at))
 }
 

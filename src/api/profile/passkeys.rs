@@ -2,10 +2,11 @@
 
 use crate::app;
 use crate::auth::{Member, passkey};
+use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Id, Moment};
+use crate::http::field_types::Id;
 use crate::http::reply::{self, Done};
 use crate::site::Site;
 use crate::store::tables::passkeys;

@@ -2,9 +2,9 @@
 
 use crate::app::{self, Change, credentials};
 use crate::auth::Member;
+use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::field_types::Moment;
 use crate::http::reply::{self, Done};
 use crate::site::Site;
 use crate::store::tables::sessions::{self, Listed};

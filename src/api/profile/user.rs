@@ -6,13 +6,14 @@ use crate::app::{self, flights};
 use crate::auth::{Bearer, Member, sign_in};
 use crate::domain::booking::{self, Standing};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::waiver::Reason;
 use crate::domain::{currency, minutes, password};
 use crate::http::Answer;
 use crate::http::answer::Sometimes;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Id, Line, Moment, Secret, Username};
+use crate::http::field_types::{Id, Line, Secret, Username};
 use crate::http::reply::{self, Done};
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -142,7 +143,7 @@ pub(crate) fn get(site: &Site, _: &Call, bearer: &Bearer) -> Answer {
     })
 }
 
-fn show(site: &Site, profile: members::Profile, flyer: &Flyer, now: i64) -> Profile {
+fn show(site: &Site, profile: members::Profile, flyer: &Flyer, now: Moment) -> Profile {
     let payment_data = payment(site, &profile, flyer, now);
     let current = |one: &currency::Currency| u8::from(one.current);
     let all = &flyer.currency;
@@ -186,7 +187,7 @@ fn show(site: &Site, profile: members::Profile, flyer: &Flyer, now: i64) -> Prof
     }
 }
 
-fn payment(site: &Site, profile: &members::Profile, flyer: &Flyer, now: i64) -> PaymentData {
+fn payment(site: &Site, profile: &members::Profile, flyer: &Flyer, now: Moment) -> PaymentData {
     let standing = Standing {
         banned: profile.banned_at.is_some(),
         email_confirmed: profile.email_verified,

@@ -4,6 +4,7 @@ use crate::app::waivers::{self, Due, FLYERS_MAX, Flyer, NAME_CHARS_MAX, Signing}
 use crate::app::{self, RankedActor};
 use crate::auth::Member;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::domain::waiver::{QUESTIONS_MAX, Reason, Relation, STROKES_CHARS_MAX, SigningPlace, questions};
 use crate::http::Answer;
@@ -108,7 +109,7 @@ crate::answer! {
         /// one a line, and each line ended by a line feed.
         text_hash: String { "pattern": "^[0-9a-f]{64}$" } = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
         /// Unix seconds.
-        published_at: i64 = 1779913600,
+        published_at: Moment = 1779913600,
         /// The member, then the children for whom the member acts.
         flyers: Vec<WaiverFlyer>,
     }
@@ -243,7 +244,7 @@ mod tests {
             json!([{ "member_id": "7", "answers": [false, true], "dob": 86_400 }, { "member_id": 8, "answers": [] }]);
         let read = FlyerList::read(&good).unwrap();
         let parsed: Vec<_> = read.iter().map(|one| (one.member_id, one.answers.as_str(), one.dob)).collect();
-        assert_eq!(parsed, [(MemberId(7), "ny", Some(86_400)), (MemberId(8), "", None)]);
+        assert_eq!(parsed, [(MemberId(7), "ny", Some(Moment(86_400))), (MemberId(8), "", None)]);
         for bad in [
             json!([]),
             json!({}),

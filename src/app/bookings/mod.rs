@@ -21,6 +21,7 @@ use super::{Change, Outcome, family};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::{self, Booking, Denial};
 use crate::domain::ids::{BookingId, MemberId};
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -50,7 +51,7 @@ pub(super) enum Address {
 pub(super) fn admit(
     cx: &Change,
     member_id: MemberId,
-    flight_date: i64,
+    flight_date: Moment,
     address: Address,
 ) -> Result<Result<(), Denial>, Failure> {
     let mut standing = members::find_standing(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
@@ -76,7 +77,7 @@ pub(crate) fn check_in(cx: &Change, booking_id: BookingId) -> Result<Outcome, Fa
 }
 
 /// Checks in as [`check_in`] at a past moment: a kiosk stored the check-in while the site did not answer.
-pub(crate) fn check_in_at(cx: &Change, booking_id: BookingId, at: i64) -> Result<Outcome, Failure> {
+pub(crate) fn check_in_at(cx: &Change, booking_id: BookingId, at: Moment) -> Result<Outcome, Failure> {
     let known = find(cx, booking_id)?;
     if !cx.rank.is_staff() {
         let today = cx.site.arrivals_day(&tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?, at);
@@ -102,7 +103,7 @@ pub(crate) fn check_in_at(cx: &Change, booking_id: BookingId, at: i64) -> Result
 pub(crate) fn note_refused_check_in(
     cx: &Change,
     booking_id: BookingId,
-    at: i64,
+    at: Moment,
     failure: &Failure,
 ) -> Result<(), Failure> {
     if refused_check_ins::insert(cx.tx, booking_id, at, failure.code())? > 0 {
@@ -138,7 +139,7 @@ pub(crate) fn undo_check_in(cx: &Change, booking_id: BookingId) -> Result<Outcom
 pub(crate) fn move_to(
     cx: &Change,
     booking_id: BookingId,
-    flight_date: i64,
+    flight_date: Moment,
     minutes: i64,
     seen: &Seen,
 ) -> Result<Outcome, Failure> {
@@ -175,7 +176,7 @@ pub(crate) fn cancel(cx: &Change, booking_id: BookingId, seen: &Seen) -> Result<
 }
 
 /// Until when the member of a booking may cancel it; `None`: it is no booking that the member may cancel.
-pub(crate) fn cancelled_until(site: &Site, known: &BookingRow) -> Option<i64> {
+pub(crate) fn cancelled_until(site: &Site, known: &BookingRow) -> Option<Moment> {
     let is_open = known.ending.is_none() && known.arrived_at.is_none() && known.booking.tunnel_id == site.tunnel_id;
     is_open.then(|| known.booking.flight_date - site.config.cancel_hours * 3_600)
 }
@@ -274,7 +275,7 @@ fn check_in_force(cx: &Change, known: &BookingRow) -> Result<(), Failure> {
 }
 
 /// 409 before the day of the flight, by the tunnel's clock: the booking is moved to the day on which the member flies.
-fn check_day_has_come(cx: &Change, known: &BookingRow, at: i64) -> Result<(), Failure> {
+fn check_day_has_come(cx: &Change, known: &BookingRow, at: Moment) -> Result<(), Failure> {
     let zone = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?;
     if known.booking.flight_date < zone.day(at, 0).to || known.arrived_at.is_some() {
         return Ok(());

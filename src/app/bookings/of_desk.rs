@@ -5,6 +5,7 @@ use super::{Address, admit, check_in_where_allowed, record};
 use crate::app::Change;
 use crate::domain::booking::{Booking, Denial};
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -27,7 +28,7 @@ pub(crate) struct DeskBooking {
     /// The member's other booking on that day of which the clerk knows.
     pub(crate) beside: Option<BookingId>,
     /// The begin of a quarter of an hour of which the clerk knows that it is full.
-    pub(crate) full_quarter: Option<i64>,
+    pub(crate) full_quarter: Option<Moment>,
 }
 
 /// Why the desk did not book.
@@ -37,12 +38,12 @@ pub(crate) enum NotBooked {
     /// The member has a booking on that day of which the clerk does not know.
     HasOne,
     /// The quarter of an hour that begins then has no room, and the clerk was not asked about it.
-    Full(i64),
+    Full(Moment),
 }
 
 /// What is booked in a quarter of an hour.
 pub(crate) struct Quarter {
-    pub(crate) begins: i64,
+    pub(crate) begins: Moment,
     booked: i64,
     /// The minutes that can be flown in it; 0: the site does not count them.
     has: i64,
@@ -50,8 +51,8 @@ pub(crate) struct Quarter {
 
 impl Quarter {
     /// The quarter of a moment.
-    pub(crate) fn of(site: &Site, tx: &Read, moment: i64) -> Result<Quarter, Failure> {
-        let begins = moment - moment.rem_euclid(QUARTER_SECONDS);
+    pub(crate) fn of(site: &Site, tx: &Read, moment: Moment) -> Result<Quarter, Failure> {
+        let begins = moment.rounded_down(QUARTER_SECONDS);
         let has = site.config.minutes_per_quarter_hour;
         let load = bookings::list_load(tx, site.tunnel_id, (begins, begins + QUARTER_SECONDS), QUARTER_SECONDS)?;
         Ok(Quarter { begins, booked: load.first().map_or(0, |(_, minutes)| *minutes), has })
@@ -68,7 +69,7 @@ impl Quarter {
 pub(crate) fn book_at_desk(
     cx: &Change,
     wanted: &DeskBooking,
-    flight_date: i64,
+    flight_date: Moment,
 ) -> Result<Result<BookingId, NotBooked>, Failure> {
     let DeskBooking { member_id, minutes_booked, number, beside, full_quarter } = *wanted;
     cx.check_staff()?;
@@ -99,7 +100,7 @@ pub(crate) fn find_on_day(
     site: &Site,
     tx: &Read,
     member_id: MemberId,
-    moment: i64,
+    moment: Moment,
 ) -> Result<Option<bookings::OwnBooking>, Failure> {
     const BOOKINGS_OF_DAY_MAX: i64 = 20;
     let day = site.arrivals_day(&tunnels::find_time_zone(tx, site.tunnel_id)?, moment);
@@ -141,8 +142,8 @@ pub(crate) fn book_here_now(cx: &Change, wanted: &DeskBooking) -> Result<Result<
 pub(in crate::app) fn of_desk(
     cx: &Change,
     number: i64,
-    purchase_date: i64,
-    flight_date: i64,
+    purchase_date: Moment,
+    flight_date: Moment,
     minutes_booked: i64,
 ) -> Booking {
     Booking {

@@ -3,6 +3,7 @@
 use super::check_in;
 use crate::app::{Change, family};
 use crate::domain::ids::{BookingId, MemberId};
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
@@ -12,7 +13,12 @@ use crate::store::tables::{bookings, tunnels};
 const DAY_BOOKINGS_MAX: i64 = 12;
 
 /// The bookings that wait for the check-in, the member's first: number and member.
-fn list_waiting(site: &Site, tx: &Read, member_id: MemberId, now: i64) -> Result<Vec<(BookingId, MemberId)>, Failure> {
+fn list_waiting(
+    site: &Site,
+    tx: &Read,
+    member_id: MemberId,
+    now: Moment,
+) -> Result<Vec<(BookingId, MemberId)>, Failure> {
     let day = site.arrivals_day(&tunnels::find_time_zone(tx, site.tunnel_id)?, now);
     let wards = family::list_wards(site, tx, member_id)?;
     let mut waiting = Vec::new();

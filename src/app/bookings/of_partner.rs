@@ -6,6 +6,7 @@ use super::{Address, admit};
 use crate::app::{Change, Outcome};
 use crate::domain::booking::{Booking, Denial, may_be_booked_for};
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Read;
@@ -73,7 +74,7 @@ fn is_within(known: &BookingRow, stands: &Booking) -> bool {
         && stands.tunnel_id == known.booking.tunnel_id
 }
 
-fn check_day(cx: &Change, flight_date: i64) -> Result<(), Failure> {
+fn check_day(cx: &Change, flight_date: Moment) -> Result<(), Failure> {
     if may_be_booked_for(flight_date, cx.now()) {
         return Ok(());
     }

@@ -55,7 +55,9 @@ impl Repeat {
         }
         let said = known.as_sent();
         let sent = said.renewed(sent);
-        let keep = |said: i64, sent: i64, stands: i64| if said == sent { stands } else { sent };
+        fn keep<T: PartialEq>(said: T, sent: T, stands: T) -> T {
+            if said == sent { stands } else { sent }
+        }
         let stands = Booking {
             flight_date: keep(said.flight_date, sent.flight_date, known.booking.flight_date),
             minutes_booked: keep(said.minutes_booked, sent.minutes_booked, known.booking.minutes_booked),

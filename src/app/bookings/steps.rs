@@ -3,8 +3,9 @@
 
 use super::{audit, notice_detail};
 use crate::app::{Change, Outcome, events, flights};
-use crate::domain::booking::Booking;
+use crate::domain::booking::{Booking, changed};
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
+use crate::domain::moment::Moment;
 use crate::domain::role::Rank;
 use crate::http::failure::Failure;
 use crate::store::Write;
@@ -28,7 +29,7 @@ pub(super) enum Step<'a> {
     /// An ending is undone.
     Restore,
     /// The member has come, at a moment.
-    CheckIn(i64),
+    CheckIn(Moment),
     UndoCheckIn,
 }
 
@@ -193,9 +194,9 @@ pub(super) fn concerns_member(known: &Booking, sent: &Booking) -> bool {
 
 /// Stores the date and the minutes that the partner sent where they differ from those in force.
 fn note_sent(tx: &Write, booking_id: BookingId, sent: &Booking, stands: &Booking) -> Result<(), Failure> {
-    let other = |sent: i64, stands: i64| (sent != stands).then_some(sent);
-    let flight_date = other(sent.flight_date, stands.flight_date);
-    bookings::set_sent(tx, booking_id, flight_date, other(sent.minutes_booked, stands.minutes_booked))?;
+    let flight_date = changed(stands.flight_date, sent.flight_date);
+    let minutes = changed(stands.minutes_booked, sent.minutes_booked);
+    bookings::set_sent(tx, booking_id, flight_date, minutes)?;
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use crate::app::bookings::{self as booked, DESK_CLIENT_ID, desk_client};
 use crate::domain::booking::Booking;
 use crate::domain::ids::{MemberId, PartnerId};
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::http::body::{Flattened, ParsedBody};
 use crate::http::failure::Failure;
 use crate::http::field_types::{Line, LineAsTyped};
@@ -34,15 +35,17 @@ impl Bookings {
 }
 
 /// Partner, and registration, or purchase and flight, or member and flight: the unique keys of the database.
-type Key = (PartnerId, u8, i64, i64);
+type Key = (PartnerId, u8, i64, Moment);
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct New {
     /// `None`: the desk, which has not booked at this site.
     partner_id: Option<PartnerId>,
     member_id: MemberId,
-    numbers: [Option<i64>; 5],
-    flight_date: i64,
+    numbers: [Option<i64>; 3],
+    purchase_date: Option<Moment>,
+    checkin_time: Option<Moment>,
+    flight_date: Moment,
     minutes_booked: i64,
     tunnel_id: i64,
 }
@@ -131,7 +134,9 @@ impl New {
         New {
             partner_id,
             member_id,
-            numbers: [registration_id, purchase_id, purchase_date, product_id, checkin_time],
+            numbers: [registration_id, purchase_id, product_id],
+            purchase_date,
+            checkin_time,
             flight_date: booking.flight_date,
             minutes_booked: booking.minutes_booked,
             tunnel_id: booking.tunnel_id,
@@ -139,16 +144,16 @@ impl New {
     }
 
     fn booking(&self) -> Booking {
-        let [registration_id, purchase_id, purchase_date, product_id, checkin_time] = self.numbers;
+        let [registration_id, purchase_id, product_id] = self.numbers;
         Booking {
             registration_id,
             purchase_id,
-            purchase_date,
+            purchase_date: self.purchase_date,
             flight_date: self.flight_date,
             minutes_booked: self.minutes_booked,
             product_id,
             tunnel_id: self.tunnel_id,
-            checkin_time,
+            checkin_time: self.checkin_time,
         }
     }
 }
@@ -156,7 +161,7 @@ impl New {
 /// The key of a booking, and the column to which a mistake about it refers.
 fn key(partner_id: PartnerId, member_id: MemberId, booking: &Booking) -> (Key, &'static str) {
     match (booking.registration_id, booking.purchase_id) {
-        (Some(registration_id), _) => ((partner_id, 0, registration_id, 0), "registration_id"),
+        (Some(registration_id), _) => ((partner_id, 0, registration_id, Moment(0)), "registration_id"),
         (None, Some(purchase_id)) => ((partner_id, 1, purchase_id, booking.flight_date), "purchase_id"),
         (None, None) => ((partner_id, 2, member_id.0, booking.flight_date), "flight_date"),
     }

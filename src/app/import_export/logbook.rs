@@ -12,6 +12,7 @@ use crate::domain::entry::{Kind, Status};
 use crate::domain::ids::{BookingId, EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes::MINUTES;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::http::fields::{self, Fields};
 use crate::i18n::language::Text;
@@ -144,7 +145,7 @@ struct Cells {
     status: Status,
     request: Request,
     instructor: Option<String>,
-    approval_date: Option<i64>,
+    approval_date: Option<Moment>,
     comments_instructor: String,
     comment_denial: String,
     author: Option<String>,
@@ -306,9 +307,11 @@ fn booking_key(client_id: &str, booking: &Booking) -> String {
 fn find_booking(tx: &Read, member_id: MemberId, key: &str) -> Result<Option<BookingId>, Failure> {
     let parts: Vec<&str> = key.split('/').collect();
     let (client_id, registration, purchase, flight) = match parts[..] {
-        [client_id, "registration", number] => (client_id, number.parse().ok(), None, Some(0)),
-        [client_id, "purchase", number, flight] => (client_id, None, number.parse().ok(), flight.parse().ok()),
-        [client_id, "flight", flight] => (client_id, None, None, flight.parse().ok()),
+        [client_id, "registration", number] => (client_id, number.parse().ok(), None, Some(Moment(0))),
+        [client_id, "purchase", number, flight] => {
+            (client_id, None, number.parse().ok(), flight.parse().ok().map(Moment))
+        }
+        [client_id, "flight", flight] => (client_id, None, None, flight.parse().ok().map(Moment)),
         _ => return Ok(None),
     };
     let (Some(partner), Some(flight_date)) = (partners::find(tx, client_id)?, flight) else { return Ok(None) };

@@ -9,6 +9,7 @@ use crate::app::person::{self, Person};
 use crate::domain::email;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::body::{Field, Flattened, ParsedBody};
 use crate::http::failure::Failure;
@@ -225,7 +226,7 @@ impl Members {
 
     /// The values that a list may change, in words.
     fn shown(&self, member: &Member) -> [(&'static str, String); 8] {
-        let day = |moment: Option<i64>| moment.map(|moment| self.zone.date(moment)).unwrap_or_default();
+        let day = |moment: Option<Moment>| moment.map(|moment| self.zone.date(moment)).unwrap_or_default();
         [
             ("real_name", member.real_name.clone()),
             ("screen_name", member.screen_name.clone()),

@@ -7,6 +7,7 @@ use super::{actor_id, find_entry, no_change, record_for_other, relation};
 use crate::app::{Change, events};
 use crate::domain::entry::{self, Action, Status};
 use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::domain::signoff::Denial;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -17,7 +18,7 @@ use crate::store::tables::skills::{self, SkillEntry};
 #[derive(Debug, Default)]
 pub(crate) struct Patch {
     /// Unix seconds.
-    pub entry_date: Option<i64>,
+    pub entry_date: Option<Moment>,
     pub minutes: Option<i64>,
     pub tunnel_id: Option<i64>,
     pub comment: Option<String>,

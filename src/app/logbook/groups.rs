@@ -4,6 +4,7 @@ use super::requests;
 use super::rules::Request;
 use crate::app::Change;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Read;
@@ -26,7 +27,7 @@ pub(crate) struct Session {
     pub(crate) students: Vec<MemberId>,
     pub(crate) skill: &'static str,
     pub(crate) date: String,
-    pub(crate) moment: i64,
+    pub(crate) moment: Moment,
     pub(crate) comment: String,
 }
 

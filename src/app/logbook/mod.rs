@@ -14,6 +14,7 @@ use super::{Change, events};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::entry::{Relation, Status};
 use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::domain::role::Rank;
 use crate::http::failure::Failure;
 use crate::store::Read;
@@ -27,7 +28,7 @@ pub(crate) const COMMENT_CHARS_MAX: usize = 1000;
 
 /// Whether an actor of this rank reads every logbook: the desk, the admins, and members current as instructors or
 /// above.
-pub(crate) fn reads_every_logbook(tx: &Read, rank: Rank, now: i64) -> Result<bool, Failure> {
+pub(crate) fn reads_every_logbook(tx: &Read, rank: Rank, now: Moment) -> Result<bool, Failure> {
     if rank.is_staff() {
         return Ok(true);
     }
@@ -49,12 +50,12 @@ pub(crate) fn relation(rank: Rank, entry: &SkillEntry) -> Relation {
 
 /// Finds an entry that can be signed, for an actor who may read it: its holder, the named signer, and every actor who
 /// reads every logbook. 404 for others.
-pub(crate) fn find_entry(tx: &Read, rank: Rank, entry_id: EntryId, now: i64) -> Result<SkillEntry, Failure> {
+pub(crate) fn find_entry(tx: &Read, rank: Rank, entry_id: EntryId, now: Moment) -> Result<SkillEntry, Failure> {
     let entry = skills::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
     if may_read(tx, rank, &entry, now)? { Ok(entry) } else { Err(Failure::not_found()) }
 }
 
-fn may_read(tx: &Read, rank: Rank, entry: &SkillEntry, now: i64) -> Result<bool, Failure> {
+fn may_read(tx: &Read, rank: Rank, entry: &SkillEntry, now: Moment) -> Result<bool, Failure> {
     let relation = relation(rank, entry);
     Ok(relation.holder || relation.named || reads_every_logbook(tx, rank, now)?)
 }

@@ -6,6 +6,7 @@ use crate::app::{Change, events, flights};
 use crate::domain::entry::Kind;
 use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::minutes::MINUTES;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::i18n::language::Text;
@@ -22,7 +23,7 @@ pub(crate) struct Balance {
     /// The signer who is asked.
     pub instructor_id: MemberId,
     /// Unix seconds.
-    pub entry_date: i64,
+    pub entry_date: Moment,
     pub tunnel_id: i64,
     pub comment: String,
     /// 0 to [`MINUTES_MAX`].

@@ -3,6 +3,7 @@
 use crate::domain::catalogue::{Level, LevelKey, SafetyKind, Skill};
 use crate::domain::entry::{self, Kind, MissingPrerequisite, Status};
 use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::domain::signoff;
 use crate::http::failure::Failure;
 use crate::http::fields::{Fields, MOMENT_MIN};
@@ -23,7 +24,7 @@ const AHEAD_SECONDS_MAX: i64 = 120;
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub skill: String,
-    pub entry_date: i64,
+    pub entry_date: Moment,
     pub minutes: i64,
     pub tunnel_id: i64,
     pub comment: String,
@@ -32,7 +33,7 @@ pub(crate) struct Request {
 /// The fields of a request that can be checked, as far as they are known.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PartialRequest<'a> {
-    pub entry_date: Option<i64>,
+    pub entry_date: Option<Moment>,
     pub tunnel_id: Option<i64>,
     pub skill: Option<&'a str>,
     pub instructor_id: Option<MemberId>,
@@ -70,9 +71,9 @@ pub(crate) fn check(
     tx: &Read,
     holder_id: MemberId,
     request: &Request,
-    edited: Option<(EntryId, i64)>,
+    edited: Option<(EntryId, Moment)>,
     instructor_id: Option<MemberId>,
-    now: i64,
+    now: Moment,
 ) -> Result<Item, Failure> {
     let mut problems = Fields::new(Default::default());
     let (entry_date, tunnel_id) = (Some(request.entry_date), Some(request.tunnel_id));
@@ -93,8 +94,8 @@ pub(crate) fn judge(
     tx: &Read,
     holder_id: MemberId,
     request: PartialRequest,
-    known_date: Option<i64>,
-    now: i64,
+    known_date: Option<Moment>,
+    now: Moment,
     problems: &mut Fields,
 ) -> Result<(), Failure> {
     check_place(tx, holder_id, (request.entry_date, request.tunnel_id), known_date, now, problems)?;
@@ -120,9 +121,9 @@ pub(crate) fn judge(
 pub(crate) fn check_place(
     tx: &Read,
     holder_id: MemberId,
-    (entry_date, tunnel_id): (Option<i64>, Option<i64>),
-    known_date: Option<i64>,
-    now: i64,
+    (entry_date, tunnel_id): (Option<Moment>, Option<i64>),
+    known_date: Option<Moment>,
+    now: Moment,
     problems: &mut Fields,
 ) -> Result<Option<Holder>, Failure> {
     let mut holder = None;
@@ -131,7 +132,7 @@ pub(crate) fn check_place(
             problems.refuse("entry_date", Text::new("field.in_future"));
         }
         // A form names a day of any year; an entry that an earlier version took keeps its date.
-        if date < MOMENT_MIN && entry_date != known_date {
+        if date.0 < MOMENT_MIN && entry_date != known_date {
             problems.refuse("entry_date", Text::new("field.not_moment"));
         }
         let found = members::find_holder(tx, holder_id)?;
@@ -167,7 +168,7 @@ pub(crate) fn signer_denial(
     signer_id: MemberId,
     level: &Level,
     tunnel_id: i64,
-    now: i64,
+    now: Moment,
 ) -> Result<Option<Text>, Failure> {
     let authority = signers::find_authority(tx, site.catalogue, signer_id, holder_id, level, tunnel_id, now)?;
     Ok(authority.err().map(|denial| Text::new(denial.key())))
@@ -281,7 +282,12 @@ pub(crate) fn list_all(site: &Site) -> Vec<Recordable> {
 
 /// The entries that a signer may sign here now for other members: briefs and trainings first, then skills in the order of the
 /// catalogue.
-pub(crate) fn list_signable(site: &Site, tx: &Read, signer_id: MemberId, now: i64) -> Result<Vec<Recordable>, Failure> {
+pub(crate) fn list_signable(
+    site: &Site,
+    tx: &Read,
+    signer_id: MemberId,
+    now: Moment,
+) -> Result<Vec<Recordable>, Failure> {
     let mut judged: Vec<(&Level, bool)> = Vec::new();
     let mut may_sign = |level: &'static Level| -> Result<bool, Failure> {
         if let Some((_, known)) = judged.iter().find(|(one, _)| std::ptr::eq(*one, level)) {
@@ -310,7 +316,7 @@ pub(super) fn check_prerequisite(
     tx: &Read,
     holder_id: MemberId,
     skill: &str,
-    now: i64,
+    now: Moment,
 ) -> Result<(), Failure> {
     let missing = missing_prerequisite(site, tx, holder_id, skill, now)?;
     missing.map_or(Ok(()), |text| Err(Failure::field("skill", text)))
@@ -321,7 +327,7 @@ fn missing_prerequisite(
     tx: &Read,
     holder_id: MemberId,
     skill: &str,
-    now: i64,
+    now: Moment,
 ) -> Result<Option<Text>, Failure> {
     let holdings = holdings::list(tx, holder_id)?;
     let briefed = list_briefed(tx, holder_id, now)?;
@@ -341,6 +347,6 @@ fn keys(holdings: &[holdings::Holding]) -> Vec<LevelKey<'_>> {
 }
 
 /// The safety logbooks in which the member has an open record.
-pub(crate) fn list_briefed(tx: &Read, member_id: MemberId, now: i64) -> Result<Vec<String>, Failure> {
+pub(crate) fn list_briefed(tx: &Read, member_id: MemberId, now: Moment) -> Result<Vec<String>, Failure> {
     Ok(holdings::list_trained(tx, member_id, now)?.into_iter().map(|(logbook, _)| logbook).collect())
 }

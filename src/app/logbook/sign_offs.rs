@@ -6,6 +6,7 @@ use crate::app::{Change, events};
 use crate::domain::catalogue::Level;
 use crate::domain::entry::{self, Action, Kind, Status};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::signoff::{self, Denial};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -28,7 +29,7 @@ pub(crate) struct SeenEntry {
     pub version: Option<i64>,
     pub skill: Option<String>,
     /// Unix seconds.
-    pub entry_date: Option<i64>,
+    pub entry_date: Option<Moment>,
     pub minutes: Option<i64>,
     pub tunnel_id: Option<i64>,
     pub comment: Option<String>,

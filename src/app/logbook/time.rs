@@ -6,6 +6,7 @@ use crate::app::seen::{self, Seen};
 use crate::app::{Change, events, flights};
 use crate::auth::Bearer;
 use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::domain::role::Rank;
 use crate::domain::when;
 use crate::http::failure::Failure;
@@ -21,7 +22,7 @@ use crate::store::tables::tunnels;
 #[derive(Debug, Default)]
 pub(crate) struct Patch {
     /// Unix seconds.
-    pub entry_date: Option<i64>,
+    pub entry_date: Option<Moment>,
     pub minutes: Option<i64>,
     pub tunnel_id: Option<i64>,
     pub comment: Option<String>,
@@ -161,7 +162,12 @@ pub(crate) fn may_edit(editor: Editor, entry: &TimeEntry) -> bool {
 }
 
 /// Checks the date and the tunnel of flight time. A booked flight keeps its date, which may be in the future.
-fn check(cx: &Change, member_id: MemberId, time: &NewTime, known_date: Option<i64>) -> Result<Option<Holder>, Failure> {
+fn check(
+    cx: &Change,
+    member_id: MemberId,
+    time: &NewTime,
+    known_date: Option<Moment>,
+) -> Result<Option<Holder>, Failure> {
     let mut problems = Fields::new(Default::default());
     let place = (Some(time.entry_date), Some(time.tunnel_id));
     let holder = check_place(cx.tx, member_id, place, known_date, cx.now(), &mut problems)?;

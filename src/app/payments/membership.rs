@@ -4,6 +4,7 @@
 
 use crate::app::{Change, events};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::payment::{Decision, Fee, Issue, Price, Status, a_year_after, without_year};
 use crate::http::failure::Failure;
 use crate::store::Write;
@@ -77,7 +78,7 @@ fn grant_year(cx: &Change, account: &Account, member_id: MemberId) -> Result<Opt
     let tx = cx.tx;
     let Some(paid_before) = members::find_paid_until(tx, member_id)? else { return Ok(None) };
     let zone = tunnels::find_time_zone(tx, cx.site.tunnel_id)?;
-    let until = a_year_after(&zone, paid_before.unwrap_or(i64::MIN).max(tx.now()));
+    let until = a_year_after(&zone, paid_before.unwrap_or(Moment::FIRST).max(tx.now()));
     members::set_paid_until(tx, member_id, Some(until))?;
     // A year free of charge is not announced as a received payment.
     let is_free = account.report.price.value.as_ref().is_some_and(|price| price.cents == 0);
@@ -101,7 +102,7 @@ fn withdraw_year(cx: &Change, account: &Account, grant: &Grant) -> Result<(), Fa
 }
 
 /// A payment as an event has it. `until`: the new end of the membership.
-fn data(account: &Account, until: Option<i64>) -> serde_json::Value {
+fn data(account: &Account, until: Option<Moment>) -> serde_json::Value {
     let price = account.report.price.value.as_ref();
     serde_json::json!({
         "amount_cents": price.map(|price| price.cents), "currency": price.map(|price| &price.currency), "paid_until": until,
@@ -114,7 +115,7 @@ fn notify(
     account: &Account,
     member_id: MemberId,
     subject: &str,
-    until: Option<i64>,
+    until: Option<Moment>,
 ) -> Result<(), Failure> {
     let detail = match &account.report.price.value {
         Some(price) => serde_json::json!({ "amount_cents": price.cents, "currency": price.currency, "until": until }),

@@ -12,6 +12,7 @@ use super::seen::{self, Seen};
 use super::{Change, family, flights};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::waiver::{self, Reason, Relation, SigningPlace};
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
@@ -45,7 +46,7 @@ const YEAR_SECONDS: i64 = 365 * 86_400 + 6 * 3_600;
 pub(crate) struct Flyer {
     pub(crate) member_id: MemberId,
     /// Midnight UTC of the day of birth; used where the account has none.
-    pub(crate) dob: Option<i64>,
+    pub(crate) dob: Option<Moment>,
     /// The signer's relation to the flyer.
     pub(crate) relation: Relation,
     /// `y` or `n` for each question.
@@ -234,7 +235,7 @@ pub(crate) struct Due {
     pub(crate) member_id: MemberId,
     pub(crate) name: String,
     /// Midnight UTC of the day of birth, in Unix seconds.
-    pub(crate) dob: Option<i64>,
+    pub(crate) dob: Option<Moment>,
     /// Why the flyer may not fly; `None` where the waiver is in force.
     pub(crate) reason: Option<Reason>,
     /// The relation by which the member signs for this flyer; `None`: the member is the flyer.

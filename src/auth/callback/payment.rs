@@ -3,6 +3,7 @@
 
 use crate::auth::Member;
 use crate::auth::session;
+use crate::domain::moment::Moment;
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -61,7 +62,7 @@ fn processor(site: &Site, call: &Call, secret: &[u8]) -> Result<Processor, Failu
         return Err(Failure::clock_suspect());
     }
     let time: i64 = signed.time.parse().map_err(|_| Failure::bad_callback())?;
-    let away = site.now().abs_diff(time);
+    let away = (site.now() - Moment(time)).unsigned_abs();
     if away > TIME_SECONDS {
         let text = Text::new("bad_callback.time").with("seconds", away);
         return Err(Failure::bad_callback().saying(text).because(format_args!("the signature is {away} seconds away")));

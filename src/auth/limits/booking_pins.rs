@@ -5,6 +5,7 @@
 use super::counted::Counter;
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
 use crate::domain::ids::{MemberId, PartnerId};
+use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -13,7 +14,7 @@ use crate::store::{Read, Write};
 use serde_json::json;
 
 /// Whether every PIN for a member is refused as a wrong one.
-pub(crate) fn is_paused(site: &Site, tx: &Read, member_id: MemberId, now: i64) -> Result<bool, Failure> {
+pub(crate) fn is_paused(site: &Site, tx: &Read, member_id: MemberId, now: Moment) -> Result<bool, Failure> {
     Ok(of_member(site, member_id).full_until(tx, now)?.is_some())
 }
 
@@ -32,7 +33,7 @@ pub(crate) fn forget(site: &Site, tx: &Write, member_id: MemberId) -> Result<(),
 }
 
 /// The seconds for which every PIN that a partner sends is refused as a wrong one; 0: no pause.
-pub(crate) fn partner_paused_for(site: &Site, tx: &Read, partner_id: PartnerId, now: i64) -> Result<i64, Failure> {
+pub(crate) fn partner_paused_for(site: &Site, tx: &Read, partner_id: PartnerId, now: Moment) -> Result<i64, Failure> {
     Ok(of_partner(site, partner_id).full_until(tx, now)?.map_or(0, |until| until - now))
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn count_wrong_by_partner(
 }
 
 /// How many partners are paused.
-pub(crate) fn count_paused_partners(site: &Site, tx: &Read, now: i64) -> Result<i64, Failure> {
+pub(crate) fn count_paused_partners(site: &Site, tx: &Read, now: Moment) -> Result<i64, Failure> {
     let mut paused = 0;
     for partner in partners::list(tx)? {
         paused += i64::from(partner_paused_for(site, tx, partner.partner_id, now)? > 0);

@@ -3,6 +3,7 @@
 
 use super::{Limit, Over};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
 use crate::site::Site;
@@ -51,7 +52,7 @@ impl Counter {
     }
 
     /// The moment at which one more is allowed; `None`: it is now.
-    pub(crate) fn full_until(&self, tx: &Read, now: i64) -> Result<Option<i64>, Failure> {
+    pub(crate) fn full_until(&self, tx: &Read, now: Moment) -> Result<Option<Moment>, Failure> {
         let mut latest = None;
         for (amount, over) in &self.limits {
             latest = latest.max(match over {
@@ -90,14 +91,14 @@ impl Counter {
 /// The moment at which all of these have room for one more; `None`: they have.
 pub(crate) fn full_until<'a>(
     tx: &Read,
-    now: i64,
+    now: Moment,
     counters: impl IntoIterator<Item = &'a Counter>,
-) -> Result<Option<i64>, Failure> {
-    counters.into_iter().try_fold(None, |latest: Option<i64>, counter| Ok(latest.max(counter.full_until(tx, now)?)))
+) -> Result<Option<Moment>, Failure> {
+    counters.into_iter().try_fold(None, |latest: Option<Moment>, counter| Ok(latest.max(counter.full_until(tx, now)?)))
 }
 
 /// Counts one more in each of these. `Some`: one of them is full until this moment, and nothing was counted.
-pub(crate) fn take(tx: &Write, counters: &[Counter]) -> Result<Option<i64>, Failure> {
+pub(crate) fn take(tx: &Write, counters: &[Counter]) -> Result<Option<Moment>, Failure> {
     let full = full_until(tx, tx.now(), counters)?;
     if full.is_none() {
         for counter in counters {
@@ -122,13 +123,13 @@ fn account_key(site: &Site, member_id: MemberId) -> [u8; 32] {
 struct Missed {
     misses: i64,
     /// The moment from which misses are forgotten.
-    missed_at: i64,
+    missed_at: Moment,
     /// The delay or pause that begins; 0: none does.
     closed_seconds: i64,
 }
 
 impl Over {
-    fn after_miss(self, free: i64, (misses, missed_at): (i64, i64), now: i64) -> Missed {
+    fn after_miss(self, free: i64, (misses, missed_at): (i64, Moment), now: Moment) -> Missed {
         match self {
             Over::Delays(longest) => {
                 let misses = 1 + remaining(misses, now - missed_at);
@@ -175,28 +176,34 @@ mod tests {
     fn drained_misses_go_one_by_one_also_while_others_come() {
         let bucket = Over::Drains { forgiven: 60, pause: 900 };
         let after = |counted: &Missed, now| bucket.after_miss(3, (counted.misses, counted.missed_at), now);
-        let mut counted = Missed { misses: 0, missed_at: 0, closed_seconds: 0 };
+        let mut counted = Missed { misses: 0, missed_at: Moment(0), closed_seconds: 0 };
         for now in (0..6_000).step_by(61) {
-            counted = after(&counted, now);
+            counted = after(&counted, Moment(now));
             assert_eq!(counted.closed_seconds, 0, "one a minute is fine for ever: {counted:?}");
         }
         let now = 10_000;
         let pauses: Vec<_> = (0..5)
             .map(|_| {
-                counted = after(&counted, now);
+                counted = after(&counted, Moment(now));
                 counted.closed_seconds
             })
             .collect();
         assert_eq!(pauses, [0, 0, 0, 900, 900]);
-        assert_eq!(after(&counted, now + 120).misses, 4, "two of five were forgiven");
-        assert_eq!(after(&counted, now - 500).misses, 6, "a clock that is set back forgives nothing");
+        assert_eq!(after(&counted, Moment(now + 120)).misses, 4, "two of five were forgiven");
+        assert_eq!(after(&counted, Moment(now - 500)).misses, 6, "a clock that is set back forgives nothing");
     }
 
     #[test]
     fn a_pause_begins_after_misses_in_a_row_which_begin_anew_then() {
         let pauses = Over::Pauses(900);
-        assert_eq!(pauses.after_miss(5, (3, 0), 40), Missed { misses: 4, missed_at: 40, closed_seconds: 0 });
-        assert_eq!(pauses.after_miss(5, (4, 40), 50), Missed { misses: 0, missed_at: 50, closed_seconds: 900 });
+        assert_eq!(
+            pauses.after_miss(5, (3, Moment(0)), Moment(40)),
+            Missed { misses: 4, missed_at: Moment(40), closed_seconds: 0 }
+        );
+        assert_eq!(
+            pauses.after_miss(5, (4, Moment(40)), Moment(50)),
+            Missed { misses: 0, missed_at: Moment(50), closed_seconds: 900 }
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@
 use super::counted::{self, Counter};
 use crate::domain::email;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::call::Network;
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
@@ -92,11 +93,11 @@ pub(crate) enum Quota {
     /// The message was counted, and is to be sent.
     Counted,
     /// The member's is used up. Only the authenticated member is told.
-    OfMemberUsedUp(i64),
+    OfMemberUsedUp(Moment),
     /// The address's or number's is used up. No caller is told, because others may have caused it.
     OfRecipientUsedUp,
     /// The site's is used up, or the anonymous share of it.
-    OfSiteUsedUp(i64),
+    OfSiteUsedUp(Moment),
 }
 
 impl Quota {
@@ -215,7 +216,7 @@ pub fn daily_quota(site: &Site, tx: &Read, channel: Channel) -> Result<DailyQuot
 /// Counts a request for a passcode under the typed name, in whatever spelling, known or not. `Some`: the name has had as many an
 /// hour from this place as an address gets, so that an unknown name is refused exactly when a known one is; one more is allowed
 /// at this moment. Requests from elsewhere do not count: whoever knows the name could keep its owner from asking.
-pub(crate) fn take_request(site: &Site, tx: &Write, name: &str, place: &[u8; 32]) -> Result<Option<i64>, Failure> {
+pub(crate) fn take_request(site: &Site, tx: &Write, name: &str, place: &[u8; 32]) -> Result<Option<Moment>, Failure> {
     counted::take(tx, &[under_name(site, name).part(site, super::PASSCODE_REQUESTS, place)])
 }
 

@@ -16,6 +16,7 @@ use super::{booking_pins, messages, too_soon};
 use crate::auth::device;
 use crate::domain::email;
 use crate::domain::ids::{KioskId, MemberId};
+use crate::domain::moment::Moment;
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -101,12 +102,12 @@ impl Counters {
     }
 
     /// The seconds for which the attempt is delayed, where the delay shows; 0: it is not.
-    pub(crate) fn shown_delay(&self, tx: &Read, now: i64) -> Result<i64, Failure> {
+    pub(crate) fn shown_delay(&self, tx: &Read, now: Moment) -> Result<i64, Failure> {
         seconds_left(tx, now, self.shown.iter())
     }
 
     /// Whether an account is delayed without showing it.
-    pub(crate) fn hides(&self, tx: &Read, member_id: MemberId, now: i64) -> Result<bool, Failure> {
+    pub(crate) fn hides(&self, tx: &Read, member_id: MemberId, now: Moment) -> Result<bool, Failure> {
         let hidden = self.hidden.iter().filter(|(of, _)| *of == member_id).map(|(_, counter)| counter);
         Ok(counted::full_until(tx, now, hidden)?.is_some())
     }
@@ -116,7 +117,7 @@ impl Counters {
     }
 
     /// Seconds until none of the counters delays an attempt any more.
-    pub(crate) fn delay_left(&self, tx: &Read, now: i64) -> Result<i64, Failure> {
+    pub(crate) fn delay_left(&self, tx: &Read, now: Moment) -> Result<i64, Failure> {
         seconds_left(tx, now, self.all())
     }
 
@@ -131,7 +132,7 @@ impl Counters {
     }
 }
 
-fn seconds_left<'a>(tx: &Read, now: i64, counters: impl Iterator<Item = &'a Counter>) -> Result<i64, Failure> {
+fn seconds_left<'a>(tx: &Read, now: Moment, counters: impl Iterator<Item = &'a Counter>) -> Result<i64, Failure> {
     Ok(counted::full_until(tx, now, counters)?.map_or(0, |until| until - now))
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod signed_request;
 mod token;
 
 use crate::config::{Social, TokenIssuer};
+use crate::domain::moment::Moment;
 use crate::http::field_types::Named;
 use crate::http::json;
 use crate::log;
@@ -100,7 +101,7 @@ pub(crate) fn check(site: &Site, network: Network, params: &str) -> Result<Perso
     }
 }
 
-fn by_token(network: Network, issuer: Option<&TokenIssuer>, params: &str, now: i64) -> Result<Person, Refusal> {
+fn by_token(network: Network, issuer: Option<&TokenIssuer>, params: &str, now: Moment) -> Result<Person, Refusal> {
     let issuer = issuer.ok_or(Refusal::NotConfigured)?;
     let keys = KeySet::read(&issuer.keys_file).map_err(|cause| {
         if let Some(left_out) = log::due(("social keys", network.name())) {

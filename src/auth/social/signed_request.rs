@@ -1,6 +1,7 @@
 //! Facebook's signed request: an HMAC and its payload, both in base64url.
 
 use super::token::{is_subject, seconds_if_any};
+use crate::domain::moment::Moment;
 use crate::keys::hmac_sha256;
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
@@ -23,7 +24,7 @@ const AHEAD_SECONDS_MAX: i64 = 60;
 struct Payload {
     algorithm: String,
     #[serde(default, deserialize_with = "seconds_if_any")]
-    issued_at: Option<i64>,
+    issued_at: Option<Moment>,
     user_id: String,
     /// The access token, which only a sign-in has.
     #[serde(alias = "oauth_token")]
@@ -31,7 +32,7 @@ struct Payload {
 }
 
 /// The user of a recent request with a right digest.
-pub(crate) fn subject(secret: &[u8], text: &str, now: i64) -> Option<String> {
+pub(crate) fn subject(secret: &[u8], text: &str, now: Moment) -> Option<String> {
     let payload = open(secret, text)?;
     let fresh = (now - AGE_SECONDS_MAX..=now + AHEAD_SECONDS_MAX).contains(&payload.issued_at?);
     (fresh && is_subject(&payload.user_id)).then_some(payload.user_id)
@@ -63,11 +64,11 @@ mod tests {
     #[test]
     fn the_published_vector_opens_for_ten_minutes() {
         for (now, opens) in [(-61, false), (-60, true), (0, true), (600, true), (601, false)] {
-            assert_eq!(subject(b"appsecret", VECTOR, ISSUED_AT + now).is_some(), opens, "{now}");
+            assert_eq!(subject(b"appsecret", VECTOR, Moment(ISSUED_AT + now)).is_some(), opens, "{now}");
         }
-        assert_eq!(subject(b"appsecret", VECTOR, ISSUED_AT).as_deref(), Some("218471"));
+        assert_eq!(subject(b"appsecret", VECTOR, Moment(ISSUED_AT)).as_deref(), Some("218471"));
         let padded = VECTOR.replacen('.', "=.", 1);
-        assert!(subject(b"appsecret", &padded, ISSUED_AT).is_some());
+        assert!(subject(b"appsecret", &padded, Moment(ISSUED_AT)).is_some());
     }
 
     #[test]
@@ -89,11 +90,14 @@ mod tests {
 
     #[test]
     fn another_secret_and_every_changed_character_are_refused() {
-        assert!(subject(b"other", VECTOR, ISSUED_AT).is_none());
+        assert!(subject(b"other", VECTOR, Moment(ISSUED_AT)).is_none());
         for place in (0..VECTOR.len()).filter(|place| ![42, 43].contains(place)) {
             let mut changed = VECTOR.as_bytes().to_vec();
             changed[place] = if changed[place] == b'A' { b'B' } else { b'A' };
-            assert!(subject(b"appsecret", &String::from_utf8(changed).unwrap(), ISSUED_AT).is_none(), "{place}");
+            assert!(
+                subject(b"appsecret", &String::from_utf8(changed).unwrap(), Moment(ISSUED_AT)).is_none(),
+                "{place}"
+            );
         }
     }
 }

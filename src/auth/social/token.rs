@@ -1,6 +1,7 @@
 //! ID tokens of OpenID Connect (signed JWTs), and every check of one.
 
 use super::keys::KeySet;
+use crate::domain::moment::Moment;
 use crate::http::fields;
 use crate::keys::hex;
 use base64::Engine;
@@ -24,7 +25,7 @@ pub(super) struct Expected<'a> {
     /// The nonce that the app chose for this sign-in and asked the network to put into the token.
     pub nonce: Option<&'a str>,
     /// Unix seconds.
-    pub now: i64,
+    pub now: Moment,
 }
 
 #[derive(Deserialize)]
@@ -40,11 +41,11 @@ pub(super) struct Claims {
     iss: String,
     aud: Audience,
     #[serde(deserialize_with = "seconds")]
-    exp: i64,
+    exp: Moment,
     #[serde(deserialize_with = "seconds")]
-    iat: i64,
+    iat: Moment,
     #[serde(default, deserialize_with = "seconds_if_any")]
-    nbf: Option<i64>,
+    nbf: Option<Moment>,
     nonce: Option<String>,
     pub sub: String,
     pub email: Option<String>,
@@ -61,13 +62,13 @@ enum Audience {
 }
 
 /// A moment of a token: seconds, which may have a fraction (RFC 7519).
-pub(crate) fn seconds<'de, D: Deserializer<'de>>(number: D) -> Result<i64, D::Error> {
+pub(crate) fn seconds<'de, D: Deserializer<'de>>(number: D) -> Result<Moment, D::Error> {
     let value = Value::deserialize(number)?;
-    let moment = if value.is_number() { fields::seconds(&value) } else { None };
+    let moment = if value.is_number() { fields::seconds(&value).map(Moment) } else { None };
     moment.ok_or_else(|| D::Error::custom("not a number of seconds"))
 }
 
-pub(crate) fn seconds_if_any<'de, D: Deserializer<'de>>(number: D) -> Result<Option<i64>, D::Error> {
+pub(crate) fn seconds_if_any<'de, D: Deserializer<'de>>(number: D) -> Result<Option<Moment>, D::Error> {
     seconds(number).map(Some)
 }
 
@@ -94,7 +95,7 @@ impl Claims {
             && expected.audiences.contains(audience)
             && self.exp > expected.now
             && (expected.now - LIFE_SECONDS_MAX..=latest).contains(&self.iat)
-            && self.exp.checked_sub(self.iat).is_some_and(|life| (1..=LIFE_SECONDS_MAX).contains(&life))
+            && self.exp.0.checked_sub(self.iat.0).is_some_and(|life| (1..=LIFE_SECONDS_MAX).contains(&life))
             && self.nbf.is_none_or(|from| from <= latest)
             && self.is_made_for(expected.nonce)
             && is_subject(&self.sub)

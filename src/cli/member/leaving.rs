@@ -6,6 +6,7 @@ use crate::cli::shell::Shell;
 use crate::cli::streams::Streams;
 use crate::cli::{CommandError, CommandResult, done, failed, nothing, refused, shown_moment};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::ops::erasure;
 use crate::site::Site;
@@ -101,7 +102,7 @@ impl Erase {
     }
 }
 
-fn said(site: &Site, member_id: MemberId, before: Option<i64>) -> CommandResult {
+fn said(site: &Site, member_id: MemberId, before: Option<Moment>) -> CommandResult {
     let copies = erasure::older_copies(&site.config.data);
     let values = json!({ "member_id": member_id, "erased_before": before, "older_copies": copies });
     let erased = match before {

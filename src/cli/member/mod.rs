@@ -9,6 +9,7 @@ use crate::app::credentials::KeptCredentials;
 use crate::app::{Change, accounts, credentials};
 use crate::auth::limits::proofs::ClearedLimits;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::domain::{email, minutes, password, username};
@@ -299,7 +300,7 @@ fn unlock(site: &Shell, name: &str) -> CommandResult {
 }
 
 /// The profile with the minutes flown by `now`, without minutes that are only booked.
-fn by_now(tx: &Read, mut profile: Profile, now: i64) -> Result<Profile, Failure> {
+fn by_now(tx: &Read, mut profile: Profile, now: Moment) -> Result<Profile, Failure> {
     profile.flight_minutes -= entries::find_flown(tx, profile.member_id, now)?.minutes_ahead;
     Ok(profile)
 }
@@ -356,7 +357,7 @@ fn show(site: &Site, name: &str) -> CommandResult {
     })?;
     let mut values = profile.value();
     values["second_factor"] = factor.map(Kind::name).into();
-    let moment = |at: Option<i64>, none: &str| at.map_or(none.to_owned(), shown_moment);
+    let moment = |at: Option<Moment>, none: &str| at.map_or(none.to_owned(), shown_moment);
     let confirmed = if profile.email_verified { "confirmed" } else { "not confirmed" };
     let lines = [
         ("number", profile.member_id.to_string()),

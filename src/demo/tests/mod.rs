@@ -8,6 +8,7 @@ use crate::config::Settings;
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::domain::currency::{self, Standing};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::password::Owner;
 use crate::domain::{email, password, signoff};
 use crate::store::Read;
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// A Saturday at noon.
-const NOW: i64 = 1_772_280_000;
+const NOW: Moment = Moment(1_772_280_000);
 const PLAN: Plan = Plan { members: 120, entries: 4_000, seed: 7 };
 
 struct MadeSite {
@@ -196,10 +197,10 @@ fn a_booking_enters_flight_time_just_for_current_flyers() {
 }
 
 /// A member's levels with the moment from which each is held, derived from the entries.
-fn levels(tx: &Read, member_id: MemberId) -> Vec<(LevelKey<'static>, i64)> {
+fn levels(tx: &Read, member_id: MemberId) -> Vec<(LevelKey<'static>, Moment)> {
     let sql = "SELECT skill, coalesce(approval_date, entry_date) FROM entries WHERE member_id = ?1 AND kind = 'skill' AND status = 'open'";
-    let open: Vec<(String, i64)> = tx.list(sql, [member_id]).unwrap();
-    let open: Vec<(&str, i64)> = open.iter().map(|(skill, at)| (skill.as_str(), *at)).collect();
+    let open: Vec<(String, Moment)> = tx.list(sql, [member_id]).unwrap();
+    let open: Vec<(&str, Moment)> = open.iter().map(|(skill, at)| (skill.as_str(), *at)).collect();
     Catalogue::built_in().held(&open).into_iter().map(|held| (held.level.key(), held.since)).collect()
 }
 
@@ -211,8 +212,8 @@ fn what_is_held_follows_from_the_entries_and_was_open_to_the_member() {
             let mut derived = levels(tx, member_id);
             derived.sort_by_key(|(key, since)| (key.cat_group, key.cat_id, key.track, *since));
             let sql = "SELECT cat_group, cat_id, track, since FROM holdings WHERE member_id = ?1 ORDER BY 1, 2, 3";
-            let stored = tx.list::<(String, String, String, i64)>(sql, [member_id]);
-            let shown = |(key, since): &(LevelKey, i64)| {
+            let stored = tx.list::<(String, String, String, Moment)>(sql, [member_id]);
+            let shown = |(key, since): &(LevelKey, Moment)| {
                 (key.cat_group.to_owned(), key.cat_id.to_owned(), key.track.to_owned(), *since)
             };
             assert_eq!(derived.iter().map(shown).collect::<Vec<_>>(), stored.unwrap(), "{member_id}");
@@ -227,7 +228,7 @@ fn what_is_held_follows_from_the_entries_and_was_open_to_the_member() {
 }
 
 /// The levels and the safety records of a signer.
-type Signer = (Vec<(LevelKey<'static>, i64)>, Vec<(String, i64)>);
+type Signer = (Vec<(LevelKey<'static>, Moment)>, Vec<(String, Moment)>);
 
 #[test]
 fn whoever_signed_might_at_that_moment() {
@@ -235,7 +236,7 @@ fn whoever_signed_might_at_that_moment() {
         let zone = tunnels::find_zone_of_site(tx).unwrap();
         let mut known: BTreeMap<MemberId, Signer> = BTreeMap::new();
         let sql = "SELECT member_id, skill, coalesce(approval_date, entry_date), instructor_id FROM entries WHERE kind <> 'time'";
-        let rows: Vec<(MemberId, String, i64, Option<MemberId>)> = tx.list(sql, []).unwrap();
+        let rows: Vec<(MemberId, String, Moment, Option<MemberId>)> = tx.list(sql, []).unwrap();
         for (member_id, skill, at, signer) in rows {
             let level = signoff::level_of(Catalogue::built_in(), &skill).unwrap();
             let signer = signer.unwrap_or_else(|| panic!("nobody signed {skill} of {member_id}"));
@@ -245,11 +246,12 @@ fn whoever_signed_might_at_that_moment() {
             });
             let sql = "SELECT cat_group, cat_id, appointed_at FROM signers
                        WHERE member_id = ?1 AND appointed_at <= ?2 AND coalesce(ended_at, ?2 + 1) > ?2";
-            let appointed: Vec<(String, String, i64)> = tx.list(sql, (signer, at)).unwrap();
+            let appointed: Vec<(String, String, Moment)> = tx.list(sql, (signer, at)).unwrap();
             let stand_in = appointed.iter().filter(|(_, cat_id, _)| !cat_id.is_empty());
             let mut held: Vec<LevelKey> = held.iter().filter(|(_, since)| *since <= at).map(|(key, _)| *key).collect();
             held.extend(stand_in.clone().map(|(cat_group, cat_id, _)| LevelKey { cat_group, cat_id, track: "" }));
-            let mut trained: Vec<(&str, i64)> = trained.iter().map(|(logbook, at)| (logbook.as_str(), *at)).collect();
+            let mut trained: Vec<(&str, Moment)> =
+                trained.iter().map(|(logbook, at)| (logbook.as_str(), *at)).collect();
             trained.extend(stand_in.map(|(cat_group, _, day)| match cat_group.as_str() {
                 "Examiner" => ("Trainer", *day),
                 own => (own, *day),
@@ -259,7 +261,7 @@ fn whoever_signed_might_at_that_moment() {
             let one = signoff::Signer {
                 member_id: signer,
                 held: &held,
-                currency: currency::of(&standing, at),
+                currency: currency::of(&standing, Moment(at.0)),
                 listed: &listed,
                 in_good_standing: true,
             };

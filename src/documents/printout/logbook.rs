@@ -6,6 +6,7 @@ use super::{Flight, Logbook, Signed};
 use crate::documents::paint::{BRONZE, INK, SOFT};
 use crate::documents::typesetting::{Align, ITALIC, Letters, ROMAN, describe};
 use crate::domain::minutes;
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::i18n::language::Text;
 use crate::i18n::number::grouped;
@@ -41,7 +42,7 @@ impl Logbook {
         self.language.say(&Text::new(key))
     }
 
-    fn date(&self, moment: i64) -> String {
+    fn date(&self, moment: Moment) -> String {
         when::day(self.language, &self.zone, moment)
     }
 

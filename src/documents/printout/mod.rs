@@ -16,6 +16,7 @@ use crate::documents::typesetting::{Align, ROMAN};
 use crate::domain::currency::Currency;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::i18n::language::{Language, Text};
 use page::{LEFT, Pages, RIGHT, TextStyle};
 
@@ -27,12 +28,12 @@ pub(crate) struct Logbook {
     pub holder: PersonName,
     pub member_id: MemberId,
     /// The day whose state the pages show.
-    pub day: i64,
+    pub day: Moment,
     /// All that was flown, and in how many flights.
     pub minutes: i64,
     pub flights: i64,
     /// The levels held, and since when; in the catalogue's order.
-    pub levels: Vec<(String, i64)>,
+    pub levels: Vec<(String, Moment)>,
     /// The programmes held that have a currency.
     pub currencies: Vec<(String, Currency)>,
     /// The latest flights, oldest first. Earlier flights are brought forward as one sum.
@@ -47,7 +48,7 @@ pub(crate) struct Logbook {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Flight {
-    pub day: i64,
+    pub day: Moment,
     pub tunnel_name: String,
     pub comment: String,
     pub minutes: i64,
@@ -57,7 +58,7 @@ pub(crate) struct Flight {
 #[derive(Debug, Clone)]
 pub(crate) struct Signed {
     pub name: String,
-    pub day: i64,
+    pub day: Moment,
     /// Empty if there is no signer.
     pub signer: PersonName,
     pub tunnel_name: String,

@@ -4,10 +4,11 @@ use super::*;
 use crate::documents::tests as legibility;
 use crate::documents::typesetting::Letters;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use std::process::Command;
 
 const DAY: i64 = 86_400;
-const NOW: i64 = 1_780_000_000;
+const NOW: Moment = Moment(1_780_000_000);
 
 fn logbook(flights: i64, language: Language) -> Logbook {
     let comments = [

@@ -7,6 +7,7 @@ mod map;
 pub(crate) use draw::{draw, draw_map};
 
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::progression::Step;
 use crate::i18n::language::Language;
 
@@ -16,7 +17,7 @@ pub(crate) struct Progression<'a> {
     pub site_name: String,
     pub holder: String,
     /// The moment whose state the picture shows, in Unix seconds.
-    pub at: i64,
+    pub at: Moment,
     /// The time zone of the site, for the days.
     pub zone: TimeZone,
     /// Every level, in the catalogue's order.

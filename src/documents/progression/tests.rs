@@ -4,12 +4,13 @@ use super::*;
 use crate::documents::markup::escape;
 use crate::domain::catalogue::{Catalogue, LevelKey, names};
 use crate::domain::currency::{Currencies, Currency};
+use crate::domain::moment::Moment;
 use crate::domain::progression;
 
-const HELD: [(LevelKey, i64); 3] = [
-    (LevelKey { cat_group: "Flyer", cat_id: "1", track: "" }, 1_740_000_000),
-    (LevelKey { cat_group: "Flyer", cat_id: "2", track: "Backflying" }, 1_750_000_000),
-    (LevelKey { cat_group: "Coach", cat_id: "1", track: "" }, 1_760_000_000),
+const HELD: [(LevelKey, Moment); 3] = [
+    (LevelKey { cat_group: "Flyer", cat_id: "1", track: "" }, Moment(1_740_000_000)),
+    (LevelKey { cat_group: "Flyer", cat_id: "2", track: "Backflying" }, Moment(1_750_000_000)),
+    (LevelKey { cat_group: "Coach", cat_id: "1", track: "" }, Moment(1_760_000_000)),
 ];
 const SIGNED: [&str; 5] = ["11301", "11302", "11303", "13201", "20101"];
 
@@ -18,12 +19,12 @@ fn picture(catalogue: &Catalogue, holder: &str, language: Language) -> String {
 }
 
 fn progression_of<'a>(catalogue: &'a Catalogue, holder: &str, language: Language) -> Progression<'a> {
-    let flyer = Currency { current: true, renewal: Some(9) };
+    let flyer = Currency { current: true, renewal: Some(Moment(9)) };
     let currency = Currencies { flyer, ..Currencies::default() };
     Progression {
         site_name: "Windwerk & Söhne".to_owned(),
         holder: holder.to_owned(),
-        at: 1_780_000_000,
+        at: Moment(1_780_000_000),
         zone: TimeZone::UTC,
         steps: progression::of(catalogue, &HELD, &SIGNED, &currency),
         language,

@@ -1,6 +1,7 @@
 //! The catalogue of programmes, levels and skills: what can be learnt, what it requires and who may sign it. The
 //! catalogue has no member data: the levels that a member holds are arguments.
 
+use crate::domain::moment::Moment;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -138,7 +139,7 @@ pub struct HeldLevel<'a> {
     /// The level that is held.
     pub level: &'a Level,
     /// Unix seconds of the signature that completed the level.
-    pub since: i64,
+    pub since: Moment,
 }
 
 impl Catalogue {
@@ -224,8 +225,8 @@ impl Catalogue {
     ///
     /// The requirements of a level are checked when a member enters it (`Level::admits`), not here: an opening balance
     /// and the appointed first signers start at the top, and a suspension affects only its own level.
-    pub fn held(&self, open_skills: &[(&str, i64)]) -> Vec<HeldLevel<'_>> {
-        let mut open: HashMap<&str, i64> = HashMap::new();
+    pub fn held(&self, open_skills: &[(&str, Moment)]) -> Vec<HeldLevel<'_>> {
+        let mut open: HashMap<&str, Moment> = HashMap::new();
         for (skill, approval) in open_skills {
             open.entry(skill).and_modify(|first| *first = (*approval).min(*first)).or_insert(*approval);
         }
@@ -266,8 +267,8 @@ impl Level {
         self.skills.iter().filter(|skill| skill.required)
     }
 
-    fn since(&self, open: &HashMap<&str, i64>) -> Option<i64> {
-        let approvals: Option<Vec<i64>> =
+    fn since(&self, open: &HashMap<&str, Moment>) -> Option<Moment> {
+        let approvals: Option<Vec<Moment>> =
             self.required().map(|skill| open.get(skill.skill.as_str()).copied()).collect();
         approvals?.into_iter().max()
     }

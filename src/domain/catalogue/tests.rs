@@ -1,6 +1,7 @@
 //! The rules of a catalogue, and that the built-in one obeys them.
 
 use super::*;
+use crate::domain::moment::Moment;
 use serde_json::{Value, json};
 
 const JSON: &str = include_str!("../../../assets/catalogue/catalogue.json");
@@ -81,10 +82,10 @@ fn sign_off_follows_the_programmes() {
 fn a_level_is_held_with_its_last_required_skill() {
     let catalogue = Catalogue::built_in();
     let required: Vec<&str> = level("Flyer", "1", "").skills.iter().filter(|s| s.required).map(|s| &*s.skill).collect();
-    let mut open: Vec<(&str, i64)> = required.iter().copied().zip(100..).collect();
+    let mut open: Vec<(&str, Moment)> = required.iter().copied().zip((100..).map(Moment)).collect();
     let last = open.pop().unwrap();
     assert!(catalogue.held(&open).is_empty());
-    open.extend([last, (last.0, 500), ("10111", 900), ("no such skill", 900)]);
+    open.extend([last, (last.0, Moment(500)), ("10111", Moment(900)), ("no such skill", Moment(900))]);
     let held = catalogue.held(&open);
     assert_eq!((held.len(), held[0].level.key(), held[0].since), (1, key("Flyer", "1", ""), last.1));
 }

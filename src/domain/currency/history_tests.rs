@@ -1,6 +1,7 @@
 //! Random histories, judged twice: by the rules, and by a naive model that knows only days and scans every event.
 
 use super::*;
+use crate::domain::moment::Moment;
 use proptest::prelude::*;
 
 const DAY: i64 = 86_400;
@@ -46,40 +47,41 @@ fn calendar(day: i64) -> (i64, usize, i64) {
 }
 
 /// The number of the half-year cycle of a moment: cycles begin on 16 January and 16 July.
-fn half_year(at: i64) -> i64 {
-    let (year, month, day) = calendar(at / DAY);
+fn half_year(at: Moment) -> i64 {
+    let (year, month, day) = calendar(at.0 / DAY);
     2 * year + if (month, day) < (1, 16) { -1 } else { i64::from((month, day) >= (7, 16)) }
 }
 
 /// Whether the day is not later than the same day of the next year, or, from 29 February, the last of February.
-fn within_a_year(from: i64, now: i64) -> bool {
-    let ((year, month, day), (now_year, now_month, now_day)) = (calendar(from / DAY), calendar(now / DAY));
+fn within_a_year(from: Moment, now: Moment) -> bool {
+    let ((year, month, day), (now_year, now_month, now_day)) = (calendar(from.0 / DAY), calendar(now.0 / DAY));
     let day = if (month, day) == (2, 29) { 28 } else { day };
     (now_year, now_month, now_day) <= (year + 1, month, day)
 }
 
 /// The naive model: whether some event keeps the programme current, by the wording of the rules.
-fn naively(cat_group: &str, held: &[LevelKey], flights: &[i64], trained: &[(&str, i64)], now: i64) -> bool {
+fn naively(cat_group: &str, held: &[LevelKey], flights: &[Moment], trained: &[(&str, Moment)], now: Moment) -> bool {
     let (_, logbook) = PROGRAMMES.into_iter().find(|(programme, _)| *programme == cat_group).unwrap();
     let trainings = trained.iter().filter(|(one, at)| *one == logbook && *at <= now).map(|(_, at)| *at);
     let holds = held.iter().any(|level| level.cat_group == cat_group);
     match cat_group {
         "Flyer" => {
             let first = held.iter().any(|level| level.cat_group == "Flyer" && level.cat_id == "1");
-            first && flights.iter().any(|at| *at <= now && now / DAY - at / DAY <= 180)
+            first && flights.iter().any(|at| *at <= now && now.0 / DAY - at.0 / DAY <= 180)
         }
         "Coach" | "Instructor" => holds && trainings.into_iter().any(|at| half_year(now) - half_year(at) <= 1),
         _ => holds && trainings.into_iter().any(|at| within_a_year(at, now)),
     }
 }
 
-fn moments() -> impl Strategy<Value = i64> {
+fn moments() -> impl Strategy<Value = Moment> {
     // A span of a few years, so that events interact; and moments next to the starts of cycles and the end of February.
     let turns = [1_705_363_200, 1_721_088_000, 1_709_164_800, 1_709_251_199, 1_709_251_200, 1_736_985_600_i64];
     prop_oneof![
         3 => 1_690_000_000_i64..1_790_000_000,
         1 => (prop::sample::select(turns.to_vec()), -2_i64..3).prop_map(|(turn, beside)| turn + beside),
     ]
+    .prop_map(Moment)
 }
 
 proptest! {
@@ -102,16 +104,16 @@ proptest! {
             prop_assert_eq!(one.current, naively(cat_group, &held, &flights, &trainings, now), "{}", cat_group);
             // The renewal is the last second at which the same history is current, if nothing is added to it.
             if let Some(renewal) = one.renewal {
-                let past = |moment: i64| {
-                    let flights: Vec<i64> = flights.iter().copied().filter(|at| *at <= now).collect();
-                    let trained: Vec<(&str, i64)> = trainings.iter().copied().filter(|(_, at)| *at <= now).collect();
+                let past = |moment: Moment| {
+                    let flights: Vec<Moment> = flights.iter().copied().filter(|at| *at <= now).collect();
+                    let trained: Vec<(&str, Moment)> = trainings.iter().copied().filter(|(_, at)| *at <= now).collect();
                     naively(cat_group, &held, &flights, &trained, moment)
                 };
                 prop_assert!(past(renewal) && !past(renewal + 1), "{} until {}", cat_group, renewal);
             }
         }
         // The result does not depend on the order of a history, nor on flights and trainings in the future.
-        let mut shuffled: Vec<(&str, i64)> = trainings.iter().rev().copied().collect();
+        let mut shuffled: Vec<(&str, Moment)> = trainings.iter().rev().copied().collect();
         shuffled.retain(|(_, at)| *at <= now);
         let again = Standing { trained: &shuffled, ..standing };
         prop_assert_eq!(of(&again, now), currencies);

@@ -4,6 +4,7 @@
 
 use super::catalogue::LevelKey;
 use super::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use jiff::civil::{self, Date};
 
 /// A flyer is current for this many days after the day of a flight, to the end of the last.
@@ -24,9 +25,9 @@ const RANKS: [&str; 7] = ["Examiner", "Trainer", "Instructor", "Coach", "AFC", "
 pub(crate) struct Standing<'a> {
     pub held: &'a [LevelKey<'a>],
     /// The last flight in the past.
-    pub last_flight: Option<i64>,
+    pub last_flight: Option<Moment>,
     /// Safety briefs and trainings with the `cat_group` of their safety logbook: all, or the last of each.
-    pub trained: &'a [(&'a str, i64)],
+    pub trained: &'a [(&'a str, Moment)],
     /// The time zone of the site.
     pub zone: &'a TimeZone,
 }
@@ -37,7 +38,7 @@ pub(crate) struct Currency {
     pub current: bool,
     /// The last second at which the programme is, or was, current: that of a day. `None` where the programme is not held,
     /// or where the member never flew or trained.
-    pub renewal: Option<i64>,
+    pub renewal: Option<Moment>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,7 +52,7 @@ pub(crate) struct Currencies {
 }
 
 /// The currency of every programme that has one, at `now`. Events after `now` do not count.
-pub(crate) fn of(standing: &Standing, now: i64) -> Currencies {
+pub(crate) fn of(standing: &Standing, now: Moment) -> Currencies {
     // Examiners train with the trainers and share their safety logbook.
     let trained = |cat_group, logbook| judge(standing.training_ends(cat_group, logbook, now), now);
     Currencies {
@@ -67,7 +68,7 @@ pub(crate) fn of(standing: &Standing, now: i64) -> Currencies {
 /// The last second at which a safety brief or training in this logbook is valid: that of a day. `None` for the flyers'
 /// logbook (only flying keeps a flyer current, so their briefs do not expire), an unknown logbook, or a moment outside
 /// the calendar.
-pub fn training_ends(logbook: &str, trained: i64, zone: &TimeZone) -> Option<i64> {
+pub fn training_ends(logbook: &str, trained: Moment, zone: &TimeZone) -> Option<Moment> {
     match logbook {
         "Coach" | "Instructor" => {
             let next = cycle_start(cycle(zone.find_calendar(trained)?.date()) + 2)?;
@@ -99,20 +100,20 @@ impl Currencies {
 }
 
 impl Standing<'_> {
-    fn flight_ends(&self, now: i64) -> Option<i64> {
+    fn flight_ends(&self, now: Moment) -> Option<Moment> {
         let flies = self.held.iter().any(|level| (level.cat_group, level.cat_id) == ("Flyer", "1"));
         let last = self.last_flight.filter(|flown| flies && *flown <= now)?;
         Some(self.zone.end_of_day(last, FLYER_DAYS))
     }
 
-    fn training_ends(&self, cat_group: &str, logbook: &str, now: i64) -> Option<i64> {
+    fn training_ends(&self, cat_group: &str, logbook: &str, now: Moment) -> Option<Moment> {
         let held = self.held.iter().any(|level| level.cat_group == cat_group);
         let done = self.trained.iter().filter(|(one, at)| held && *one == logbook && *at <= now);
         training_ends(logbook, done.map(|(_, at)| *at).max()?, self.zone)
     }
 }
 
-fn judge(renewal: Option<i64>, now: i64) -> Currency {
+fn judge(renewal: Option<Moment>, now: Moment) -> Currency {
     Currency { current: renewal.is_some_and(|renewal| now <= renewal), renewal }
 }
 
@@ -151,9 +152,9 @@ mod tests {
         LevelKey { cat_group, cat_id: "1", track: "" }
     }
 
-    fn at(text: &str) -> i64 {
+    fn at(text: &str) -> Moment {
         let text = if text.contains('T') { format!("{text}Z") } else { format!("{text}T00:00:00Z") };
-        text.parse::<Timestamp>().unwrap().as_second()
+        Moment(text.parse::<Timestamp>().unwrap().as_second())
     }
 
     /// The programme is current at `trained` and to the end of the day before `end`, and not at `end`.
@@ -180,7 +181,7 @@ mod tests {
         let flown = at("2025-03-01T10:00:00");
         let standing = Standing { held: &ALL, last_flight: Some(flown), trained: &[], zone: &TimeZone::UTC };
         let last = at("2025-08-28T23:59:59");
-        for (now, current) in [(flown, true), (last, true), (last + 1, false), (i64::MAX, false)] {
+        for (now, current) in [(flown, true), (last, true), (last + 1, false), (Moment::LAST, false)] {
             assert_eq!(of(&standing, now).flyer, Currency { current, renewal: Some(last) }, "{now}");
         }
         assert_eq!(of(&standing, flown - 1).flyer, Currency::default(), "booked is not flown");
@@ -263,15 +264,18 @@ mod tests {
 
     #[test]
     fn only_the_latest_training_of_a_held_programme_counts() {
-        let trained = [("Trainer", 5 * DAY), ("Trainer", 9 * DAY), ("Trainer", 99 * DAY), ("Coach", DAY)];
+        let trained = [("Trainer", 5 * DAY), ("Trainer", 9 * DAY), ("Trainer", 99 * DAY), ("Coach", DAY)]
+            .map(|(of, at)| (of, Moment(at)));
         let held = [key("Trainer"), key("Instructor")];
-        let all =
-            of(&Standing { held: &held, last_flight: Some(0), trained: &trained, zone: &TimeZone::UTC }, 10 * DAY);
-        let trainer = Currency { current: true, renewal: Some((365 + 10) * DAY - 1) };
+        let all = of(
+            &Standing { held: &held, last_flight: Some(Moment(0)), trained: &trained, zone: &TimeZone::UTC },
+            Moment(10 * DAY),
+        );
+        let trainer = Currency { current: true, renewal: Some(Moment((365 + 10) * DAY - 1)) };
         assert_eq!(all, Currencies { trainer, ..Currencies::default() });
-        let beyond = [("Trainer", i64::MIN), ("Instructor", i64::MIN)];
+        let beyond = [("Trainer", Moment::FIRST), ("Instructor", Moment::FIRST)];
         assert_eq!(
-            of(&Standing { held: &held, last_flight: None, trained: &beyond, zone: &TimeZone::UTC }, 0),
+            of(&Standing { held: &held, last_flight: None, trained: &beyond, zone: &TimeZone::UTC }, Moment(0)),
             Currencies::default()
         );
     }
@@ -281,9 +285,10 @@ mod tests {
         let logbooks =
             PROGRAMMES.map(|name| (name, &*Catalogue::built_in().find_programme(name).unwrap().safety_logbook));
         for (cat_group, logbook) in logbooks {
-            let trained = [(logbook, 0)];
-            let currency = of(&Standing { held: &ALL, last_flight: None, trained: &trained, zone: &TimeZone::UTC }, 0)
-                .find(cat_group);
+            let trained = [(logbook, Moment(0))];
+            let currency =
+                of(&Standing { held: &ALL, last_flight: None, trained: &trained, zone: &TimeZone::UTC }, Moment(0))
+                    .find(cat_group);
             assert_eq!(currency.is_some_and(|one| one.current), !["Flyer", "AFC"].contains(&cat_group), "{cat_group}");
         }
     }
@@ -316,10 +321,10 @@ mod tests {
         #[test]
         fn cycles_are_what_a_walk_by_days_finds(trained in 0_i64..4_102_444_800, later in 0_i64..99_999_999) {
             let number = |moment| TURNS.iter().filter(|turn| **turn <= moment).count();
-            let (now, trainings) = (trained + later, [("Coach", trained)]);
-            let coach = of(&Standing { held: &ALL, last_flight: None, trained: &trainings, zone: &TimeZone::UTC }, now).coach;
+            let (now, trainings) = (trained + later, [("Coach", Moment(trained))]);
+            let coach = of(&Standing { held: &ALL, last_flight: None, trained: &trainings, zone: &TimeZone::UTC }, Moment(now)).coach;
             prop_assert_eq!(coach.current, number(now) - number(trained) <= 1);
-            prop_assert_eq!(coach.renewal, Some(TURNS[number(trained) + 1] - 1));
+            prop_assert_eq!(coach.renewal, Some(Moment(TURNS[number(trained) + 1] - 1)));
         }
     }
 }

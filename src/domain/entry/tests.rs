@@ -4,6 +4,7 @@ use super::*;
 use crate::domain::currency::{self, Currency, Standing};
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::signoff::{self, Signer};
 use proptest::prelude::*;
 
@@ -14,7 +15,7 @@ fn key(cat_group: &'static str, cat_id: &'static str, track: &'static str) -> Le
 /// The authority of signer 1 to sign Flyer Level 1 for holder 2.
 fn authority() -> Authority {
     let (held, listed) = ([key("Instructor", "1", "")], ["Instructor".to_owned()]);
-    let current = Currency { current: true, renewal: Some(1) };
+    let current = Currency { current: true, renewal: Some(Moment(1)) };
     let currency = Currencies { instructor: current, ..Currencies::default() };
     let signer = Signer { member_id: MemberId(1), held: &held, currency, listed: &listed, in_good_standing: true };
     signoff::authority(&signer, MemberId(2), Catalogue::built_in().levels().next().unwrap()).unwrap()
@@ -70,8 +71,13 @@ fn only_what_is_held_can_lapse() {
     assert_eq!(lapsed(&flyer, &Currencies::default()), ["Flyer"]);
     assert!(lapsed(&coming, &Currencies::default()).is_empty() && lapsed(&[], &Currencies::default()).is_empty());
     let all = [key("Flyer", "1", ""), key("AFC", "1", ""), key("Instructor", "1", ""), key("Military", "1", "")];
-    let standing = Standing { held: &all, last_flight: Some(0), trained: &[("Military", 0)], zone: &TimeZone::UTC };
-    assert_eq!(lapsed(&all, &currency::of(&standing, 1)), ["Instructor"]);
+    let standing = Standing {
+        held: &all,
+        last_flight: Some(Moment(0)),
+        trained: &[("Military", Moment(0))],
+        zone: &TimeZone::UTC,
+    };
+    assert_eq!(lapsed(&all, &currency::of(&standing, Moment(1))), ["Instructor"]);
 }
 
 #[test]
@@ -179,7 +185,7 @@ fn tries() -> impl Strategy<Value = Vec<(usize, Try)>> {
     prop::collection::vec((0_usize..4, prop::sample::select(actions.to_vec())), 1..40)
 }
 
-const NOW: i64 = 1_780_000_000;
+const NOW: Moment = Moment(1_780_000_000);
 
 /// The rule book's rule on sign-off, written a second time, level by level, without the product's code.
 fn naive(person: &Person, level: &Level) -> bool {
@@ -216,7 +222,7 @@ proptest! {
         for (who, attempt) in tries {
             let person = &people[who];
             let held: Vec<LevelKey> = person.held.iter().map(|n| catalogue.levels().nth(*n).unwrap().key()).collect();
-            let trained: Vec<(&str, i64)> = person.trained.iter().map(|logbook| (*logbook, NOW - 1)).collect();
+            let trained: Vec<(&str, Moment)> = person.trained.iter().map(|logbook| (*logbook, NOW - 1)).collect();
             let standing = Standing { held: &held, last_flight: person.flown.then_some(NOW - 1), trained: &trained, zone: &TimeZone::UTC };
             let signer = Signer {
                 member_id: MemberId(who as i64), held: &held, currency: currency::of(&standing, NOW),

@@ -3,6 +3,7 @@
 
 use super::local_time::TimeZone;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::i18n::language::Language;
 use crate::i18n::number::grouped;
 use iso_currency::Currency;
@@ -79,7 +80,7 @@ pub(crate) struct Event {
     /// The unique id of the event.
     pub key: String,
     /// The processor's moment, in Unix seconds; 0 where there is none.
-    pub at: i64,
+    pub at: Moment,
     pub status: Status,
     pub price: Option<Price>,
     /// The member who paid, where the event names one.
@@ -190,7 +191,7 @@ impl Event {
     /// The weight of the event, which compares as text: by status, then by the processor's moment, then by key, so that
     /// two events never have equal weights.
     fn weight(&self) -> String {
-        format!("{}.{:012}.{}", self.status as u8, self.at.clamp(0, 999_999_999_999), self.key)
+        format!("{}.{:012}.{}", self.status as u8, self.at.0.clamp(0, 999_999_999_999), self.key)
     }
 }
 
@@ -214,11 +215,11 @@ impl ProcessorReport {
 }
 
 /// The last second of the same day of the next year by the site's clock; of 28 February after a 29 February.
-pub(crate) fn a_year_after(zone: &TimeZone, moment: i64) -> i64 {
+pub(crate) fn a_year_after(zone: &TimeZone, moment: Moment) -> Moment {
     years_after(zone, moment, 1)
 }
 
-fn years_after(zone: &TimeZone, moment: i64, years: i64) -> i64 {
+fn years_after(zone: &TimeZone, moment: Moment, years: i64) -> Moment {
     zone.end_of_day_years_later(moment, years).unwrap_or(moment)
 }
 
@@ -226,10 +227,10 @@ fn years_after(zone: &TimeZone, moment: i64, years: i64) -> i64 {
 /// end is `before` again; otherwise the later years move back by one calendar year.
 pub(crate) fn without_year(
     zone: &TimeZone,
-    paid_until: Option<i64>,
-    granted_until: i64,
-    before: Option<i64>,
-) -> Option<i64> {
+    paid_until: Option<Moment>,
+    granted_until: Moment,
+    before: Option<Moment>,
+) -> Option<Moment> {
     if paid_until == Some(granted_until) { before } else { Some(years_after(zone, paid_until?, -1)) }
 }
 

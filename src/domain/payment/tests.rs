@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use proptest::prelude::*;
 
 fn event(key: usize, status: Status) -> Event {
-    Event { key: format!("evt_{key}"), at: 0, status, price: None, member_id: None }
+    Event { key: format!("evt_{key}"), at: Moment(0), status, price: None, member_id: None }
 }
 
 fn after(statuses: &[Status]) -> Status {
@@ -37,7 +38,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     let one = (1..Status::ALL.len(), 0..3_i64, price, proptest::option::of((1..4_i64).prop_map(MemberId)));
     proptest::collection::vec(one, 0..8).prop_map(|all| {
         let event = |(key, (status, at, price, member_id)): (usize, (usize, i64, Option<Price>, Option<MemberId>))| {
-            Event { key: format!("evt_{key}"), at, status: Status::ALL[status], price, member_id }
+            Event { key: format!("evt_{key}"), at: Moment(at), status: Status::ALL[status], price, member_id }
         };
         all.into_iter().enumerate().map(event).collect()
     })
@@ -66,9 +67,9 @@ fn a_year_is_a_year_of_the_calendar() {
     let (new_year, leap_day) = (1_767_225_600, 1_835_395_200);
     let a_year_after = |moment| a_year_after(&TimeZone::UTC, moment);
     // To the last second of the day.
-    assert_eq!(a_year_after(new_year) - new_year, 366 * 86_400 - 1);
-    assert_eq!(a_year_after(leap_day) - leap_day, 366 * 86_400 - 1, "28 February 2029");
-    assert_eq!(a_year_after(i64::MAX), i64::MAX);
+    assert_eq!(a_year_after(Moment(new_year)) - new_year, Moment(366 * 86_400 - 1));
+    assert_eq!(a_year_after(Moment(leap_day)) - leap_day, Moment(366 * 86_400 - 1), "28 February 2029");
+    assert_eq!(a_year_after(Moment::LAST), Moment::LAST);
 }
 
 #[test]
@@ -82,7 +83,11 @@ fn a_year_ends_on_the_same_day_of_the_clock_of_the_site() {
         // Half past midnight there, in summer time, and a year later before it. Each day ends a second earlier.
         ("America/New_York", "2026-03-09T04:30:00Z", "2027-03-10T05:00:00Z"),
     ] {
-        assert_eq!(a_year_after(&TimeZone::named(zone), at(from)), at(until) - 1, "{zone}: from {from}");
+        assert_eq!(
+            a_year_after(&TimeZone::named(zone), Moment(at(from))),
+            Moment(at(until) - 1),
+            "{zone}: from {from}"
+        );
     }
 }
 
@@ -90,11 +95,11 @@ fn a_year_ends_on_the_same_day_of_the_clock_of_the_site() {
 fn what_is_taken_back_is_what_was_given() {
     let a_year_after = |moment| a_year_after(&TimeZone::UTC, moment);
     let without_year = |until, granted, before| without_year(&TimeZone::UTC, until, granted, before);
-    let (may_2027, may_2028) = (a_year_after(1_780_000_000), a_year_after(a_year_after(1_780_000_000)));
+    let (may_2027, may_2028) = (a_year_after(Moment(1_780_000_000)), a_year_after(a_year_after(Moment(1_780_000_000))));
     assert_eq!(without_year(Some(may_2027), may_2027, None), None);
-    assert_eq!(without_year(Some(may_2027), may_2027, Some(5)), Some(5));
+    assert_eq!(without_year(Some(may_2027), may_2027, Some(Moment(5))), Some(Moment(5)));
     assert_eq!(without_year(Some(may_2028), may_2027, None), Some(may_2027), "another year came after it and stays");
-    assert_eq!(without_year(None, may_2027, Some(5)), None, "the desk took it off already");
+    assert_eq!(without_year(None, may_2027, Some(Moment(5))), None, "the desk took it off already");
 }
 
 #[test]

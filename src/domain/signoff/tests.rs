@@ -3,8 +3,9 @@
 use super::*;
 use crate::domain::currency::Currency;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 
-const CURRENT: Currency = Currency { current: true, renewal: Some(1) };
+const CURRENT: Currency = Currency { current: true, renewal: Some(Moment(1)) };
 
 fn key(cat_group: &'static str, cat_id: &'static str) -> LevelKey<'static> {
     LevelKey { cat_group, cat_id, track: "" }

@@ -2,6 +2,7 @@
 
 use super::age;
 use super::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use sha2::{Digest, Sha256};
 
 /// Greatest length of a text that people sign, confirm or consent to, in characters.
@@ -79,9 +80,9 @@ pub(crate) struct Demand {
 pub(crate) struct Signed {
     pub(crate) version: i64,
     /// Unix seconds.
-    pub(crate) signed_at: i64,
+    pub(crate) signed_at: Moment,
     /// Midnight UTC of the day of birth in the signature.
-    pub(crate) born: i64,
+    pub(crate) born: Moment,
     pub(crate) relation: Relation,
     /// Whether a question was answered with yes.
     pub(crate) has_yes: bool,
@@ -96,11 +97,11 @@ pub(crate) struct State<'z> {
     pub(crate) demand: Option<Demand>,
     pub(crate) signed: Option<Signed>,
     /// Midnight UTC of the day of birth; `None` where the account lacks it.
-    pub(crate) dob: Option<i64>,
+    pub(crate) dob: Option<Moment>,
     /// Whether the staff lets the flyer fly without a waiver at that moment.
     pub(crate) is_overridden: bool,
     /// The moment of the flight in Unix seconds.
-    pub(crate) at: i64,
+    pub(crate) at: Moment,
     /// The time zone of the site, by which days begin and end.
     pub(crate) zone: &'z TimeZone,
 }
@@ -176,12 +177,12 @@ pub(crate) fn may_fly(state: &State) -> Result<(), Reason> {
 }
 
 /// The last second at which a signature holds; `None` where the site demands no other one after some time.
-pub(crate) fn ends_at(demand: &Demand, signed: &Signed, zone: &TimeZone) -> Option<i64> {
+pub(crate) fn ends_at(demand: &Demand, signed: &Signed, zone: &TimeZone) -> Option<Moment> {
     (demand.valid_days > 0).then(|| zone.end_of_day(signed.signed_at, demand.valid_days))
 }
 
 /// Whether a flyer needs a guardian on a day. `dob` and `noon_utc` as in [`age::on`].
-pub(crate) fn is_minor(demand: &Demand, dob: i64, noon_utc: i64) -> bool {
+pub(crate) fn is_minor(demand: &Demand, dob: Moment, noon_utc: Moment) -> bool {
     age::on(dob, noon_utc).is_some_and(|age| i64::from(age.years) < demand.guardian_below_years)
 }
 

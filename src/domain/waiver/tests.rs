@@ -1,9 +1,10 @@
 //! Who may fly, case by case; reproducible hashes; strokes.
 
 use super::*;
+use crate::domain::moment::Moment;
 
 static UTC: TimeZone = TimeZone::UTC;
-const NOW: i64 = 1_780_000_000;
+const NOW: Moment = Moment(1_780_000_000);
 const DAY_SECONDS: i64 = 86_400;
 const YEAR: i64 = 365 * DAY_SECONDS + 6 * 3_600;
 

@@ -2,8 +2,9 @@
 
 use super::{FieldOfAnswer, Schemas, Shape, ShapeField, Shown, StructOfAnswer};
 use crate::domain::ids::{BookingId, EntryId, MemberId, PaymentId};
+use crate::domain::moment::Moment;
 use crate::http::body::Flattened;
-use crate::http::field_types::{Count, FlightMinutes, Id, Moment};
+use crate::http::field_types::{Count, FlightMinutes, Id};
 use serde::Serialize;
 use serde::ser::SerializeStruct;
 use serde_json::value::RawValue;
@@ -26,7 +27,6 @@ macro_rules! shared_kinds {
 
 shared_kinds! {
     Id, "" = { "type": "integer", "format": "int64", "minimum": 1 };
-    Moment, "Unix seconds." = { "type": "integer", "format": "int64" };
     Count, "" = { "type": "integer", "minimum": 0 };
     FlightMinutes, "" = { "type": "integer", "minimum": 1, "maximum": 600 };
     Number, "" = { "type": "integer", "format": "int64", "minimum": 0 };
@@ -44,6 +44,15 @@ macro_rules! ids {
             }
         }
     )*};
+}
+
+impl FieldOfAnswer for Moment {
+    type Value = Moment;
+    const UNIT: &'static str = "Unix seconds.";
+
+    fn show(schemas: &mut Schemas) -> Shown {
+        i64::show(schemas)
+    }
 }
 
 ids! { MemberId, EntryId, BookingId, PaymentId }

@@ -140,8 +140,9 @@ macro_rules! operation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::moment::Moment;
     use crate::http::body::Flattened;
-    use crate::http::field_types::{Id, Moment};
+    use crate::http::field_types::Id;
     use serde_json::{Value, json};
 
     crate::answer! {

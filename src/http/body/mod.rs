@@ -196,7 +196,7 @@ mod tests {
     fn a_refused_field_has_one_problem_and_an_ignored_field_none() {
         let mut fields = Fields::new(json!({ "id": 0, "time": "x" }).as_object().unwrap().clone());
         fields.demand("name");
-        fields.convert("id", |_| Err(Text::new("field.moment_or_day")));
+        fields.convert("id", |_| Err::<i64, _>(Text::new("field.moment_or_day")));
         fields.ignore(&["time"]);
         let failure = ParsedBody::<Outer>::read(fields).finish().err().unwrap();
         let named: Vec<_> = failure.problems().iter().map(|problem| problem.field.as_str()).collect();

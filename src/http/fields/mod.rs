@@ -150,10 +150,10 @@ impl Fields {
     }
 
     /// Replaces a field's value by the number that `kind` parses, for import lists, which write moments in other ways.
-    pub(crate) fn convert(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<i64, Text>) {
+    pub(crate) fn convert<N: Into<i64>>(&mut self, field: &str, kind: impl FnOnce(&Value) -> Result<N, Text>) {
         let Some(value) = self.find(field) else { return };
         if let Some(number) = self.judge(field, kind(&value)) {
-            self.map.insert(field.to_owned(), number.into());
+            self.map.insert(field.to_owned(), number.into().into());
         }
     }
 
@@ -172,6 +172,7 @@ impl Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::moment::Moment;
     use serde_json::json;
 
     fn fields(value: Value) -> Fields {
@@ -190,7 +191,7 @@ mod tests {
         let ok = body.finish().unwrap();
         assert_eq!(
             (id_.get(&ok), code.get(&ok), float.get(&ok), when.get(&ok), time.get(&ok)),
-            (7, "12".into(), 3, 1_700_000_000, 65)
+            (7, "12".into(), 3, Moment(1_700_000_000), 65)
         );
     }
 

@@ -1,6 +1,7 @@
 //! Parsers of field values: each returns the value, or the text of the problem.
 
 use crate::domain::minutes;
+use crate::domain::moment::Moment;
 use crate::domain::unicode::{as_meant, trimmed, without_marks};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -132,24 +133,24 @@ pub(crate) fn id<T: From<i64>>(value: &Value) -> Result<T, Text> {
 
 /// The moment of a flight, a purchase or another event in Unix seconds; milliseconds are understood, and a fraction is
 /// dropped. Before [`MOMENT_MIN`] and after 2200 is a mistake.
-pub(crate) fn moment(value: &Value) -> Result<i64, Text> {
-    moment_in(MOMENT_MIN..=MOMENT_MAX, value)
+pub(crate) fn moment(value: &Value) -> Result<Moment, Text> {
+    moment_in(MOMENT_MIN..=MOMENT_MAX, value).map(Moment)
 }
 
 /// As [`moment`], where the value may be a stored one that is sent back, from 1970 on: who reads it refuses a new one before
 /// [`MOMENT_MIN`].
-pub(crate) fn stored_moment(value: &Value) -> Result<i64, Text> {
-    moment_in(0..=MOMENT_MAX, value)
+pub(crate) fn stored_moment(value: &Value) -> Result<Moment, Text> {
+    moment_in(0..=MOMENT_MAX, value).map(Moment)
 }
 
 /// A day of birth, from 1900 on, as the nearest midnight in UTC: apps send the midnight of their own time zone. Any other time
 /// of day is a number that is not in seconds, as are the numbers below a day, the days of spreadsheets.
-pub(crate) fn day_of_birth(value: &Value) -> Result<i64, Text> {
+pub(crate) fn day_of_birth(value: &Value) -> Result<Moment, Text> {
     let seconds = moment_in(YEAR_1900..=MOMENT_MAX, value)?;
     if seconds.rem_euclid(QUARTER_SECONDS) != 0 || (1..DAY_SECONDS).contains(&seconds) {
         return Err(Text::new("field.not_moment"));
     }
-    Ok(nearest_midnight(seconds))
+    Ok(Moment(nearest_midnight(seconds)))
 }
 
 /// Whether a number is only the fraction that a moment drops: neither a moment nor the 0 that says that there is none.
@@ -228,7 +229,7 @@ mod tests {
             (json!(1_700_000_000_999.9), 1_700_000_000),
             (json!("1700000000999.9"), 1_700_000_000),
         ] {
-            assert_eq!(moment(&given), Ok(read), "{given}");
+            assert_eq!(moment(&given), Ok(Moment(read)), "{given}");
         }
         for bad in
             [json!("1700000000,5"), json!("17e8"), json!("1.7e9"), json!("1700000000.x"), json!("."), json!(true)]
@@ -260,16 +261,19 @@ mod tests {
             assert!(moment(&json!(number)).is_err() && day_of_birth(&json!(number)).is_err(), "{number}");
         }
         for number in [0, YEAR_1900, MOMENT_MAX] {
-            assert_eq!(day_of_birth(&json!(number)), Ok(number));
+            assert_eq!(day_of_birth(&json!(number)), Ok(Moment(number)));
         }
         for number in [-1, 0, YEAR_1900, MOMENT_MIN - 1] {
             assert!(moment(&json!(number)).is_err(), "{number}");
         }
         for number in [MOMENT_MIN, MOMENT_MAX] {
-            assert_eq!(moment(&json!(number)), Ok(number));
+            assert_eq!(moment(&json!(number)), Ok(Moment(number)));
         }
         assert!(stored_moment(&json!(0.5)).is_err() && moment(&json!(2.5e-42)).is_err());
-        assert_eq!((stored_moment(&json!(0)), stored_moment(&json!(20_181_126))), (Ok(0), Ok(20_181_126)));
+        assert_eq!(
+            (stored_moment(&json!(0)), stored_moment(&json!(20_181_126))),
+            (Ok(Moment(0)), Ok(Moment(20_181_126)))
+        );
     }
 
     #[test]
@@ -278,9 +282,9 @@ mod tests {
         // Local midnights from Auckland (UTC+12) to Anchorage (UTC-9), and in Kathmandu (UTC+5:45).
         for hours_ahead in [12.0, 5.75, 2.0, 0.0, -4.0, -9.0] {
             let sent = midnight - (hours_ahead * 3_600.0) as i64;
-            assert_eq!(day_of_birth(&json!(sent)), Ok(midnight), "{hours_ahead}");
-            assert_eq!(day_of_birth(&json!(sent.to_string())), Ok(midnight), "{hours_ahead}");
-            assert_eq!(day_of_birth(&json!(sent * 1_000)), Ok(midnight), "{hours_ahead}");
+            assert_eq!(day_of_birth(&json!(sent)), Ok(Moment(midnight)), "{hours_ahead}");
+            assert_eq!(day_of_birth(&json!(sent.to_string())), Ok(Moment(midnight)), "{hours_ahead}");
+            assert_eq!(day_of_birth(&json!(sent * 1_000)), Ok(Moment(midnight)), "{hours_ahead}");
         }
         for bad in [20_181_126, 19_900_531, 43_430, 43_200, 900, 1, -1, midnight + 1, 1_990_053_100] {
             for value in [json!(bad), json!(bad.to_string()), json!(format!("{bad}.0"))] {

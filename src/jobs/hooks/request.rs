@@ -1,6 +1,7 @@
 //! One request to a webhook: signed, sent to an address that may be called, and what became of it.
 
 use crate::app::hooks::Delivered;
+use crate::domain::moment::Moment;
 use crate::domain::webhook::{self, Trouble};
 use crate::keys::{hmac_sha256, random};
 use crate::ops::agent;
@@ -57,7 +58,7 @@ pub(super) struct Request {
 
 impl Request {
     /// Signs under each secret.
-    pub(super) fn signed(id: String, now: i64, body: String, secrets: &[Vec<u8>]) -> Request {
+    pub(super) fn signed(id: String, now: Moment, body: String, secrets: &[Vec<u8>]) -> Request {
         let timestamp = now.to_string();
         let sign = |secret: &Vec<u8>| {
             let parts = [id.as_bytes(), b".", timestamp.as_bytes(), b".", body.as_bytes()];
@@ -68,14 +69,14 @@ impl Request {
     }
 
     /// A test: it tells of nothing.
-    pub(super) fn test(site_id: &str, now: i64, secrets: &[Vec<u8>]) -> Request {
+    pub(super) fn test(site_id: &str, now: Moment, secrets: &[Vec<u8>]) -> Request {
         let id = format!("{site_id}-test-{now}");
         let body = format!(r#"{{"id":"{id}","type":"test","at":{now},"data":{{}}}}"#);
         Request::signed(id, now, body, secrets)
     }
 
     /// Sends the request; an answer's body is not read.
-    pub(super) fn send(&self, agent: &Agent, url: &str, now: i64) -> Delivered {
+    pub(super) fn send(&self, agent: &Agent, url: &str, now: Moment) -> Delivered {
         let request = agent
             .post(url)
             .header("content-type", "application/json")

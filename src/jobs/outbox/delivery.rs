@@ -2,6 +2,7 @@
 
 use super::placeholders;
 use super::render::RenderedMessage;
+use crate::domain::moment::Moment;
 
 const ERROR_CHARS_MAX: usize = 300;
 
@@ -12,7 +13,7 @@ pub(super) struct Delivery<'a> {
     pub recipient: &'a str,
     pub message: &'a RenderedMessage,
     /// Unix seconds.
-    pub written_at: i64,
+    pub written_at: Moment,
 }
 
 /// Why a message was not accepted.

@@ -14,6 +14,7 @@ mod transport;
 
 use super::{FAULT_PAUSE, panics};
 use crate::auth::passcode;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::keys::{Purpose, hex, random};
 use crate::site::Site;
@@ -71,7 +72,7 @@ struct ChannelSender {
 /// The outcome of a delivery.
 enum Outcome {
     Sent { provider_id: String },
-    Later { error: String, next_try_at: i64 },
+    Later { error: String, next_try_at: Moment },
     Dead { error: String },
 }
 
@@ -364,11 +365,11 @@ fn site_name(site: &Site) -> Result<String, Failure> {
 
 /// The message's id for the server: the same for every attempt, and impossible to guess from the message's number.
 fn stable_id(site: &Site, message: &Message) -> String {
-    let parts = [&message.message_id.to_be_bytes()[..], &message.created_at.to_be_bytes()[..]];
+    let parts = [&message.message_id.to_be_bytes()[..], &message.created_at.0.to_be_bytes()[..]];
     format!("{}.{}", message.message_id, hex(&site.keys.hash(Purpose::Message, &parts)[..12]))
 }
 
-fn later(message: &Message, error: String, now: i64) -> Outcome {
+fn later(message: &Message, error: String, now: Moment) -> Outcome {
     if message.first_tried_at.is_some_and(|first| now - first >= GIVE_UP_SECONDS) {
         return Outcome::Dead { error };
     }

@@ -10,6 +10,7 @@ use super::placeholders::{code, fill, one_line};
 use crate::app::notice;
 use crate::documents::markup::escape;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::i18n::language::{Language, Text};
 use crate::store::tables::outbox::Channel;
@@ -98,7 +99,7 @@ pub fn render(
     language: &str,
     context: &Context,
     values: &Value,
-    written_at: i64,
+    written_at: Moment,
 ) -> Result<RenderedMessage, String> {
     let language = Language::of_member(language).unwrap_or_default();
     let found = TEMPLATES.iter().find(|(name, _)| *name == template);
@@ -128,7 +129,7 @@ struct Placeholders<'a> {
     context: &'a Context<'a>,
     values: &'a Value,
     language: Language,
-    written_at: i64,
+    written_at: Moment,
 }
 
 impl Placeholders<'_> {
@@ -264,7 +265,7 @@ mod tests {
         Context { site: "Windwerk & <Söhne>", url: "https://tunnel.example.org", zone: &TimeZone::UTC };
 
     fn rendered(template: &str, language: &str, values: &Value) -> RenderedMessage {
-        render(template, language, &CONTEXT, values, 1_780_000_000).unwrap()
+        render(template, language, &CONTEXT, values, Moment(1_780_000_000)).unwrap()
     }
 
     #[test]
@@ -322,8 +323,9 @@ mod tests {
         );
         assert!(!message.text.contains("\nBcc") && message.text.contains("<script>{site}"), "{}", message.text);
         assert!(message.text.contains("https://tunnel.example.org/confirm?token=x%0D%0ABcc"), "{}", message.text);
-        let subject =
-            render("email_taken", "en", &Context { site: "A\r\nBcc: x", ..CONTEXT }, &json!({}), 0).unwrap().subject;
+        let subject = render("email_taken", "en", &Context { site: "A\r\nBcc: x", ..CONTEXT }, &json!({}), Moment(0))
+            .unwrap()
+            .subject;
         assert!(!subject.contains(['\r', '\n']), "{subject:?}");
     }
 
@@ -349,9 +351,9 @@ mod tests {
 
     #[test]
     fn missing_values_are_named_and_an_unknown_language_is_english() {
-        let missing = render("passcode_sign_in", "de", &CONTEXT, &json!({}), 0).unwrap_err();
+        let missing = render("passcode_sign_in", "de", &CONTEXT, &json!({}), Moment(0)).unwrap_err();
         assert!(missing.contains("passcode"), "{missing}");
-        assert!(render("party", "de", &CONTEXT, &json!({}), 0).is_err());
+        assert!(render("party", "de", &CONTEXT, &json!({}), Moment(0)).is_err());
         assert!(rendered("email_taken", "xx", &json!({})).text.contains("Somebody just tried"));
         let other = rendered("security_event", "en", &json!({"event": "a new kind"}));
         assert!(other.subject.ends_with("your sign-in settings were changed"), "{}", other.subject);

@@ -3,6 +3,7 @@
 use crate::app::flights;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::reminder::{self, FLOWN_FOR_WAIVER_DAYS, Reminder};
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -19,7 +20,7 @@ pub(super) fn list_missing(
     site: &Site,
     tx: &Read,
     zone: &TimeZone,
-    now: i64,
+    now: Moment,
 ) -> Result<Vec<(MemberId, Reminder)>, Failure> {
     let mut due = flights_tomorrow(site, tx, zone, now)?;
     due.extend(memberships(site, tx, zone, now)?);
@@ -36,14 +37,19 @@ pub(super) fn list_missing(
 }
 
 /// Flights until the end of tomorrow.
-fn flights_tomorrow(site: &Site, tx: &Read, zone: &TimeZone, now: i64) -> Result<Vec<(MemberId, Reminder)>, Failure> {
+fn flights_tomorrow(
+    site: &Site,
+    tx: &Read,
+    zone: &TimeZone,
+    now: Moment,
+) -> Result<Vec<(MemberId, Reminder)>, Failure> {
     let to = zone.day(now, -1).to;
     let flights = ends::list_flights(tx, site.tunnel_id, now + NEAREST_SECONDS, to)?;
     Ok(flights.into_iter().map(|(member_id, at)| (member_id, Reminder::of_flight(at))).collect())
 }
 
 /// Memberships that are about to end, where the site charges a fee.
-fn memberships(site: &Site, tx: &Read, zone: &TimeZone, now: i64) -> Result<Vec<(MemberId, Reminder)>, Failure> {
+fn memberships(site: &Site, tx: &Read, zone: &TimeZone, now: Moment) -> Result<Vec<(MemberId, Reminder)>, Failure> {
     if site.config.yearly_fee_cents == 0 {
         return Ok(Vec::new());
     }
@@ -55,7 +61,7 @@ fn memberships(site: &Site, tx: &Read, zone: &TimeZone, now: i64) -> Result<Vec<
 }
 
 /// Waivers that are about to end, of members who fly here.
-fn waivers(site: &Site, tx: &Read, zone: &TimeZone, now: i64) -> Result<Vec<(MemberId, Reminder)>, Failure> {
+fn waivers(site: &Site, tx: &Read, zone: &TimeZone, now: Moment) -> Result<Vec<(MemberId, Reminder)>, Failure> {
     let settings = &site.config.waiver;
     if !settings.required || settings.valid_days == 0 {
         return Ok(Vec::new());

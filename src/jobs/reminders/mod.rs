@@ -11,6 +11,7 @@ use crate::auth::limits::messages::{self, Cause};
 use crate::domain::audit::Actor;
 use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::reminder::{self, FLOWN_DAYS_AGO, Reminder, TRAINED_DAYS_AGO};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
@@ -151,7 +152,7 @@ fn walk(
 }
 
 /// The due reminders of a member that were not sent before; none for a banned member.
-fn missing(tx: &Read, zone: &TimeZone, member_id: MemberId, now: i64) -> Result<Vec<Reminder>, Failure> {
+fn missing(tx: &Read, zone: &TimeZone, member_id: MemberId, now: Moment) -> Result<Vec<Reminder>, Failure> {
     let due = reminder::due(&standing::read(tx, member_id, now)?.currency, zone, now);
     let mut missing = Vec::new();
     for reminder in due {

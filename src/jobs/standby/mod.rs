@@ -4,6 +4,7 @@
 mod client;
 
 use crate::clock::Clock;
+use crate::domain::moment::Moment;
 use crate::keys::{hex, random, unhex};
 use crate::ops::standby::claim;
 use crate::ops::standby::copy::{Copy, Incoming, Trouble, is_promoted};
@@ -46,7 +47,7 @@ struct Follower<'f> {
     clock: Clock,
     copy: Option<Copy>,
     /// The last logged error, empty after a line on the progress; and the moment of that line (Unix seconds).
-    logged: (String, i64),
+    logged: (String, Moment),
 }
 
 /// Follows a site into a locked data directory until the process ends, or until the followed site lacks writes that the copy
@@ -63,8 +64,8 @@ pub(crate) fn follow(data: &Path, main: &Main) -> Result<std::convert::Infallibl
             None
         }
     };
-    let clock = Clock::machine(0);
-    let mut follower = Follower { data, main, client, clock, copy, logged: (String::new(), 0) };
+    let clock = Clock::machine(Moment(0));
+    let mut follower = Follower { data, main, client, clock, copy, logged: (String::new(), Moment(0)) };
     tracing::info!(from = main.url, "following");
     loop {
         match follower.round() {
@@ -199,7 +200,7 @@ impl Follower<'_> {
         }
         self.logged = (String::new(), now);
         if let Some(copy) = &self.copy {
-            tracing::info!(ticks = copy.number(), last_write = copy.moment(), "the copy is up to date");
+            tracing::info!(ticks = copy.number(), last_write = %copy.moment(), "the copy is up to date");
         }
     }
 
@@ -299,7 +300,7 @@ mod tests {
         let meta = Meta {
             site_id: "ab".to_owned(),
             lineage: "cd".repeat(16),
-            moment: 7,
+            moment: Moment(7),
             checksum: format!("{:016x}", sums.whole()),
             pages: sums.pages(),
             key: "ef".to_owned(),
@@ -309,8 +310,9 @@ mod tests {
         base.take(&[meta.to_bytes(), vec![7; 4096]].concat()).unwrap();
         let copy = Some(base.finish(0, &main).unwrap());
         let client = PrimaryClient::new(&main, "", TICK_TIME_MAX).unwrap();
-        let clock = Clock::machine(0);
-        let mut follower = Follower { data: dir.path(), main: &main, client, clock, copy, logged: (String::new(), 0) };
+        let clock = Clock::machine(Moment(0));
+        let mut follower =
+            Follower { data: dir.path(), main: &main, client, clock, copy, logged: (String::new(), Moment(0)) };
         assert!(follower.round().is_err());
         asked.join().unwrap()
     }

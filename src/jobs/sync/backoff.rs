@@ -1,5 +1,6 @@
 //! Backoff: how long the sync waits after a failed attempt.
 
+use crate::domain::moment::Moment;
 use crate::keys::random;
 use std::time::Duration;
 
@@ -34,11 +35,11 @@ fn below(end: u64) -> u64 {
 }
 
 /// Parses `Retry-After`: seconds, or a date, which is compared with the `Date` of the answer, because clocks differ.
-pub(super) fn retry_after(value: &str, date: Option<&str>, now: i64) -> Option<Duration> {
+pub(super) fn retry_after(value: &str, date: Option<&str>, now: Moment) -> Option<Duration> {
     if let Ok(seconds) = value.trim().parse::<u64>() {
         return Some(Duration::from_secs(seconds));
     }
-    let moment = |text: &str| jiff::fmt::rfc2822::parse(text.trim()).ok().map(|at| at.timestamp().as_second());
+    let moment = |text: &str| jiff::fmt::rfc2822::parse(text.trim()).ok().map(|at| Moment(at.timestamp().as_second()));
     let from = date.and_then(moment).unwrap_or(now);
     Some(Duration::from_secs((moment(value)? - from).max(0).unsigned_abs()))
 }
@@ -69,10 +70,10 @@ mod tests {
         let asked = Duration::from_secs(120);
         assert!((0..100).all(|_| wait(1, Some(asked)) >= asked));
         assert!(wait(1, Some(Duration::MAX)) <= RETRY_AFTER_MAX + Duration::from_secs(2));
-        assert_eq!(retry_after("120", None, 0), Some(asked));
+        assert_eq!(retry_after("120", None, Moment(0)), Some(asked));
         let date = "Sat, 21 Nov 2026 12:00:00 GMT";
-        assert_eq!(retry_after("Sat, 21 Nov 2026 12:02:00 GMT", Some(date), 5), Some(asked));
-        assert_eq!(retry_after("Sat, 21 Nov 2026 11:00:00 GMT", Some(date), 5), Some(Duration::ZERO));
-        assert_eq!(retry_after("soon", Some(date), 5), None);
+        assert_eq!(retry_after("Sat, 21 Nov 2026 12:02:00 GMT", Some(date), Moment(5)), Some(asked));
+        assert_eq!(retry_after("Sat, 21 Nov 2026 11:00:00 GMT", Some(date), Moment(5)), Some(Duration::ZERO));
+        assert_eq!(retry_after("soon", Some(date), Moment(5)), None);
     }
 }

@@ -2,6 +2,7 @@
 //! rows always produce the same bytes.
 
 use crate::domain::ids::{BookingId, MemberId};
+use crate::domain::moment::Moment;
 use flate2::{Compression, GzBuilder};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -23,7 +24,7 @@ pub struct Row {
     /// The event: `booking.recorded` and others.
     pub event: String,
     /// The moment, in Unix seconds.
-    pub at: i64,
+    pub at: Moment,
     /// The number of the partner's user record.
     pub user_id: Option<i64>,
     /// The number of the member.
@@ -48,7 +49,7 @@ pub struct Batch {
     /// The `seq` of the last row that the receiver has once it accepted this batch.
     pub position: i64,
     /// The moment of that row, in Unix seconds.
-    pub position_at: Option<i64>,
+    pub position_at: Option<Moment>,
     /// For a refused row that is sent again: how often it was refused.
     refusals: Option<i64>,
     /// The body: JSON in gzip.
@@ -135,7 +136,7 @@ fn bookings(rows: &[Row]) -> Vec<Map<String, Value>> {
         booking.insert("booking_id".to_owned(), booking_id.0.into());
         booking.insert("client_id".to_owned(), row.client_id.as_str().into());
         booking.insert("member_id".to_owned(), row.member_id.map(i64::from).into());
-        booking.insert("updated_at".to_owned(), row.at.into());
+        booking.insert("updated_at".to_owned(), row.at.0.into());
         bookings.insert(booking_id, booking);
     }
     bookings.into_values().collect()
@@ -156,7 +157,16 @@ mod tests {
     pub(crate) fn row(seq: i64, event: &str, booking_id: Option<BookingId>, detail: &str) -> Row {
         let detail = RawValue::from_string(detail.to_owned()).unwrap();
         let (client_id, event) = ("c1".to_owned(), event.to_owned());
-        Row { seq, client_id, event, at: 1_000 + seq, user_id: None, member_id: Some(MemberId(9)), booking_id, detail }
+        Row {
+            seq,
+            client_id,
+            event,
+            at: Moment(1_000 + seq),
+            user_id: None,
+            member_id: Some(MemberId(9)),
+            booking_id,
+            detail,
+        }
     }
 
     fn unpacked(batch: &Batch) -> Value {
@@ -174,7 +184,7 @@ mod tests {
             row(9, "booking.recorded", Some(BookingId(2)), r#"{"minutes_booked":20}"#),
         ];
         let batch = Batch::of("abc", 4, &rows);
-        assert_eq!((batch.key().as_str(), batch.position, batch.position_at), ("abc:5-9", 9, Some(1_009)));
+        assert_eq!((batch.key().as_str(), batch.position, batch.position_at), ("abc:5-9", 9, Some(Moment(1_009))));
         let body = unpacked(&batch);
         assert_eq!((body["after"].as_i64(), body["last"].as_i64(), &body["again"]), (Some(4), Some(9), &Value::Null));
         assert_eq!(body["history"].as_array().unwrap().len(), 4);

@@ -5,6 +5,7 @@ use super::batch::Batch;
 use super::upstream::{Position, Trouble, Upstream, error_line};
 use crate::clock::Clock;
 use crate::config::Sync;
+use crate::domain::moment::Moment;
 use crate::http::{fields, json};
 use crate::keys::{hex, hmac_sha256};
 use crate::ops::agent::agent;
@@ -30,7 +31,7 @@ pub(super) struct Https {
 /// The body of a receiver's answer, for any status. A field of another type counts as absent and spoils no other.
 struct Said {
     last_seq: Option<i64>,
-    last_at: Option<i64>,
+    last_at: Option<Moment>,
     /// The reason of a refusal.
     message: Option<String>,
 }
@@ -41,7 +42,7 @@ impl Said {
         let number = |field| fields::whole(&body[field]).ok();
         Said {
             last_seq: number("last_seq").filter(|seq| *seq >= 0),
-            last_at: number("last_at"),
+            last_at: number("last_at").map(Moment),
             message: body["message"].as_str().map(str::to_owned),
         }
     }
@@ -121,7 +122,7 @@ pub(super) fn sign(secret: &[u8], stamp: Option<&str>, body: &[u8]) -> String {
     hex(&hmac_sha256(secret, &[stamp.as_bytes(), body]))
 }
 
-fn judged(status: StatusCode, headers: &HeaderMap, body: &[u8], now: i64) -> Result<Position, Trouble> {
+fn judged(status: StatusCode, headers: &HeaderMap, body: &[u8], now: Moment) -> Result<Position, Trouble> {
     let said = Said::read(body);
     let held = said.last_seq.map(|seq| Position { seq, at: said.last_at });
     let words = said.message.map(|message| format!(": {message}")).unwrap_or_default();
@@ -150,13 +151,13 @@ mod tests {
 
     fn judge(status: u16, headers: &[(&'static str, &str)], body: &str) -> Result<Position, Trouble> {
         let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-        judged(StatusCode::from_u16(status).unwrap(), &headers, body.as_bytes(), 0)
+        judged(StatusCode::from_u16(status).unwrap(), &headers, body.as_bytes(), Moment(0))
     }
 
     #[test]
     fn an_answer_tells_whose_fault_it_is_and_where_to_go_on() {
         let at = |seq| Position { seq, at: None };
-        assert_eq!(judge(200, &[], r#"{"last_seq": 7, "last_at": 5}"#), Ok(Position { seq: 7, at: Some(5) }));
+        assert_eq!(judge(200, &[], r#"{"last_seq": 7, "last_at": 5}"#), Ok(Position { seq: 7, at: Some(Moment(5)) }));
         assert_eq!(judge(409, &[], r#"{"last_seq": 3}"#), Err(Trouble::OutOfPosition(at(3))));
         assert!(matches!(judge(409, &[], "{}"), Err(Trouble::Later { .. })));
         assert!(matches!(judge(413, &[], ""), Err(Trouble::TooLarge(_))));
@@ -184,7 +185,7 @@ mod tests {
             r#"{"last_seq": "7", "last_at": 5.0}"#,
             r#"{"last_seq": 7.0, "last_at": "5", "message": {"text": "taken"}}"#,
         ] {
-            assert_eq!(judge(200, &[], body), Ok(Position { seq: 7, at: Some(5) }), "{body}");
+            assert_eq!(judge(200, &[], body), Ok(Position { seq: 7, at: Some(Moment(5)) }), "{body}");
         }
         let odd = r#"{"last_seq": 7, "last_at": "now", "message": null}"#;
         assert_eq!(judge(409, &[], odd), Err(Trouble::OutOfPosition(Position { seq: 7, at: None })));

@@ -7,6 +7,7 @@ use super::source::{Change, Source};
 use super::upstream::{Position, Trouble, error_line};
 use crate::clock::Clock;
 use crate::config::Sync;
+use crate::domain::moment::Moment;
 use crate::ops::agent::agent;
 use crate::store::tables::sync::{Refused, State};
 use serde::{Deserialize, Serialize};
@@ -137,7 +138,7 @@ impl Source for Reports {
         &self.site_id
     }
 
-    fn now(&self) -> i64 {
+    fn now(&self) -> Moment {
         self.clock.now()
     }
 
@@ -175,7 +176,7 @@ impl Source for Reports {
         Ok(rows)
     }
 
-    fn refused(&mut self, tried_before: i64, limit: i64) -> Result<Vec<Refused>, String> {
+    fn refused(&mut self, tried_before: Moment, limit: i64) -> Result<Vec<Refused>, String> {
         let due = self.file_state.refused.iter().filter(|row| row.tried_at < tried_before);
         Ok(due.take(limit.unsigned_abs() as usize).cloned().collect())
     }

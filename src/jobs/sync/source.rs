@@ -4,6 +4,7 @@ use super::batch::Row;
 use super::upstream::{Position, Trouble};
 use crate::app::bookings::desk_client;
 use crate::app::events;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
@@ -23,7 +24,7 @@ pub trait Source {
     fn site_id(&self) -> &str;
 
     /// The current moment, in Unix seconds.
-    fn now(&self) -> i64;
+    fn now(&self) -> Moment;
 
     /// The state of the sync. The error is one line.
     fn state(&mut self) -> Result<State, String>;
@@ -35,7 +36,7 @@ pub trait Source {
     fn rows(&mut self, after: i64, limit: i64) -> Result<Vec<Row>, String>;
 
     /// Refused rows that were last tried before this moment.
-    fn refused(&mut self, tried_before: i64, limit: i64) -> Result<Vec<Refused>, String>;
+    fn refused(&mut self, tried_before: Moment, limit: i64) -> Result<Vec<Refused>, String>;
 
     /// Continues after rows that the receiver has and this source never sent; returns the changed state.
     fn skip_to(&mut self, state: &State, position: Position) -> Result<State, Trouble>;
@@ -74,7 +75,7 @@ impl Source for SiteSource {
         &self.site.site_id
     }
 
-    fn now(&self) -> i64 {
+    fn now(&self) -> Moment {
         self.site.now()
     }
 
@@ -101,7 +102,7 @@ impl Source for SiteSource {
         Ok(rows.into_iter().map(row).collect())
     }
 
-    fn refused(&mut self, tried_before: i64, limit: i64) -> Result<Vec<Refused>, String> {
+    fn refused(&mut self, tried_before: Moment, limit: i64) -> Result<Vec<Refused>, String> {
         self.read(|tx| Ok(sync::list_refused(tx, tried_before, limit)?))
     }
 

@@ -5,6 +5,7 @@ use super::lock::{BUSY, LOCK_WAIT_MAX};
 use super::source::{SiteSource, Source};
 use crate::config;
 use crate::domain::audit::{Actor, Detail, Subject};
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::jobs::sync::lock::SyncLock;
 use crate::site::Site;
@@ -14,7 +15,7 @@ use crate::store::tables::sync::{self, Refused};
 
 /// The rows that the receiver refuses.
 pub fn refused(site: &Site) -> Result<Vec<Refused>, Failure> {
-    site.store.read(|tx| Ok(sync::list_refused(tx, i64::MAX, i64::MAX)?))
+    site.store.read(|tx| Ok(sync::list_refused(tx, Moment::LAST, i64::MAX)?))
 }
 
 /// The next batch to send. `None`: no row waits.

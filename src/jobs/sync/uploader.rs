@@ -6,6 +6,7 @@ use super::lock::{BUSY, LOCK_WAIT_MAX, SyncLock};
 use super::source::{Change, Source};
 use super::upstream::{Position, Trouble, Upstream};
 use crate::config::Sync;
+use crate::domain::moment::Moment;
 use crate::store::tables::sync::{Refused, State};
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,7 +105,7 @@ impl Uploader {
         };
         let mut state = self.ready().map_err(text)?;
         let mut taken = 0;
-        let rows = self.source.refused(i64::MAX, i64::MAX)?;
+        let rows = self.source.refused(Moment::LAST, i64::MAX)?;
         let all = rows.len();
         for (offered, refused) in rows.into_iter().enumerate() {
             progress(offered, all);

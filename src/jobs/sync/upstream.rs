@@ -1,6 +1,7 @@
 //! The interface of a receiver, without database and network.
 
 use super::batch::Batch;
+use crate::domain::moment::Moment;
 use std::time::Duration;
 
 const ERROR_CHARS_MAX: usize = 300;
@@ -31,7 +32,7 @@ pub struct Position {
     /// The row's `seq`; 0: no row.
     pub seq: i64,
     /// The moment of the row (Unix seconds), which distinguishes rows with the same number.
-    pub at: Option<i64>,
+    pub at: Option<Moment>,
 }
 
 /// Why a batch was not accepted.

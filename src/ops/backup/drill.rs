@@ -8,6 +8,7 @@ use super::off_site::OffSite;
 use super::recorded::record;
 use super::restore;
 use crate::domain::audit::{Actor, Detail};
+use crate::domain::moment::Moment;
 use crate::ops::Progress;
 use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::{Replay, Replayed};
@@ -26,7 +27,7 @@ const DRAWN_SECONDS: i64 = TICKS_KEPT_SECONDS - 600;
 /// The outcome of the last drill, in `drill.json` in the local backup store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Drill {
-    pub at: i64,
+    pub at: Moment,
     /// The name of the backup.
     pub backup: String,
     /// Why the restore failed; empty: it did not.
@@ -38,7 +39,7 @@ pub(crate) struct Drill {
     pub proven: String,
     /// The second of the off-site restore (Unix seconds); `None`: a local backup was restored.
     #[serde(default)]
-    pub moment: Option<i64>,
+    pub moment: Option<Moment>,
     /// The settings name an off-site target that the drill could have read, and it did not.
     #[serde(default)]
     pub is_half: bool,
@@ -47,7 +48,7 @@ pub(crate) struct Drill {
 /// A restore of a drill.
 struct Trial {
     backup: Backup,
-    moment: Option<i64>,
+    moment: Option<Moment>,
     /// Rows in the restored database, or why the restore failed.
     rows: Result<i64, String>,
 }
@@ -177,10 +178,10 @@ fn restore_off_site(site: &Site, speed: CheckSpeed, progress: &mut Progress) -> 
 
 /// A second of the last day from which on there is a chain, and the base that a restore to it begins with. `backups`: newest
 /// first.
-fn draw(backups: Vec<Backup>, site_id: &str, now: i64, random: u64) -> Option<(Backup, i64)> {
+fn draw(backups: Vec<Backup>, site_id: &str, now: Moment, random: u64) -> Option<(Backup, Moment)> {
     let begin = |backup: &Backup| backup.manifest.chain.as_ref().map(|origin| origin.moment);
     let is_ours = |backup: &Backup| backup.manifest.site_id == site_id && !backup.is_encrypted();
-    let chained: Vec<(i64, Backup)> =
+    let chained: Vec<(Moment, Backup)> =
         backups.into_iter().filter(is_ours).filter_map(|backup| Some((begin(&backup)?, backup))).collect();
     let oldest = chained.iter().map(|(begin, _)| *begin).min()?;
     let from = oldest.max(now - DRAWN_SECONDS);
@@ -206,7 +207,7 @@ mod tests {
     use crate::ops::backup::manifest::{ChainOrigin, Manifest};
     use crate::ops::replication::target::Target;
 
-    fn backup(site_id: &str, made_at: i64, chain: Option<i64>) -> Backup {
+    fn backup(site_id: &str, made_at: Moment, chain: Option<Moment>) -> Backup {
         let origin = |moment| ChainOrigin {
             lineage: String::new(),
             moment,
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_drill_draws_a_second_of_the_last_day_and_the_base_before_it() {
-        const NOW: i64 = 1_800_000_000;
+        const NOW: Moment = Moment(1_800_000_000);
         let draw = |backups: &[Backup], random| {
             draw(backups.to_vec(), "ab", NOW, random).map(|(backup, at)| (backup.manifest.made_at, at))
         };

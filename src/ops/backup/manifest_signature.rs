@@ -36,7 +36,7 @@ pub(crate) struct ErasedMark {
 
 impl ErasedMark {
     pub(crate) fn of(all: &[Tombstone]) -> ErasedMark {
-        let all: BTreeSet<[i64; 2]> = all.iter().map(|one| [one.member_id.0, one.join_date]).collect();
+        let all: BTreeSet<[i64; 2]> = all.iter().map(|one| [one.member_id.0, one.join_date.0]).collect();
         let mut digest = Sha256::new();
         all.iter().flatten().for_each(|part| digest.update(part.to_be_bytes()));
         ErasedMark { count: all.len(), digest: hex(&digest.finalize()) }
@@ -82,13 +82,14 @@ fn unsigned() -> String {
 mod tests {
     use super::*;
     use crate::domain::ids::MemberId;
+    use crate::domain::moment::Moment;
 
     #[test]
     fn a_list_that_lacks_an_erased_member_or_has_another_in_the_place_shows() {
         let [one, two, three] = [(9, 100), (7, 200), (8, 300)].map(|(member_id, erased_at)| Tombstone {
             member_id: MemberId(member_id),
-            join_date: 1,
-            erased_at,
+            join_date: Moment(1),
+            erased_at: Moment(erased_at),
         });
         let mark = ErasedMark::of(&[two, one]);
         assert!(mark.is_in(&[one, two]) && mark.is_in(&[three, two, one]));

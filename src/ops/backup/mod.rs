@@ -17,6 +17,7 @@ pub(crate) mod upgrade;
 
 use crate::clock::Clock;
 use crate::domain::audit::{Actor, Detail};
+use crate::domain::moment::Moment;
 use crate::keys::Keys;
 use crate::ops::Progress;
 use crate::ops::backup::off_site::OffSite;
@@ -55,7 +56,7 @@ struct Source<'s> {
     store: &'s Store,
     /// The directory of the database and its key.
     dir: &'s Path,
-    now: i64,
+    now: Moment,
     /// For the base of a chain: how many bytes of the WAL may be unconfirmed.
     unconfirmed_bytes_max: Option<u64>,
     speed: CheckSpeed,
@@ -284,7 +285,7 @@ fn fill(source: &Source, dir: &Path, progress: &mut Progress) -> Result<(Manifes
 /// the copy stands for it.
 fn origin(start: &mut Sequence, database: &Path, source: &Source) -> io::Result<ChainOrigin> {
     start.sums = PageSums::of_file(database)?;
-    if start.followed.begin.moment == 0 {
+    if start.followed.begin.moment == Moment(0) {
         (start.followed.begin.moment, start.end.moment) = (source.now, source.now);
     }
     let begin = &start.followed.begin;

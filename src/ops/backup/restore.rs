@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::ops::Progress;
 use crate::ops::erasure;
@@ -97,7 +98,7 @@ pub(crate) fn restore_into(
         }
     };
     let config = Config { data: dir.to_owned(), ..config.clone() };
-    let site = Site::open_copy(&data_dir, config, Clock::machine(0))?;
+    let site = Site::open_copy(&data_dir, config, Clock::machine(Moment(0)))?;
     let worked = after(&site, replayed, progress);
     site.close();
     worked
@@ -272,7 +273,7 @@ pub(crate) fn erased_since(
 
 /// Skips history numbers after a restore. Rows written after the backup had numbers that the sync's receiver and reports
 /// know, and no number is given twice: the next row gets one that the site cannot have reached since the backup.
-pub(crate) fn skip_history_numbers(tx: &Write, made_at: i64) -> Result<(), Failure> {
+pub(crate) fn skip_history_numbers(tx: &Write, made_at: Moment) -> Result<(), Failure> {
     let seconds = (tx.now() - made_at).max(0);
     let left = (seconds * ROWS_PER_SECOND).max(ROWS_AT_LEAST);
     events::begin_anew_after(tx, events::range(tx)?.last + left)?;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::Config;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::ops::tests::new_site;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::queries::erasure::Tombstone;
@@ -36,7 +37,7 @@ fn tombstones_with_numbers_that_the_site_never_gave_leave_the_next_number_alone(
     let site = site(dir.path());
     let last = || site.store.read(|tx| Ok(members::last_id(tx)?)).unwrap();
     let erase = |member_id| {
-        let tombstone = Tombstone { member_id: MemberId(member_id), join_date: 100, erased_at: 900 };
+        let tombstone = Tombstone { member_id: MemberId(member_id), join_date: Moment(100), erased_at: Moment(900) };
         erasure::erase_again(&site, &[tombstone], &mut |_, _, _| ()).unwrap();
     };
     let before = last();

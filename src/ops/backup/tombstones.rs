@@ -3,6 +3,7 @@
 
 use super::manifest::MOMENT_MAX;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::keys::{hex, unhex};
 use crate::ops::outside::Dir;
 use crate::ops::outside::object::Object;
@@ -21,8 +22,8 @@ const MEMBER_ID_MAX: i64 = 1 << 53;
 struct Line {
     site_id: String,
     member_id: MemberId,
-    join_date: i64,
-    erased_at: i64,
+    join_date: Moment,
+    erased_at: Moment,
     /// Hex. Lines of earlier versions have none.
     #[serde(default)]
     signature: String,
@@ -38,7 +39,7 @@ impl Line {
 
     fn parts(&self) -> [Vec<u8>; 4] {
         let [member_id, join_date, erased_at] =
-            [self.member_id.0, self.join_date, self.erased_at].map(|number| number.to_be_bytes().to_vec());
+            [self.member_id.0, self.join_date.0, self.erased_at.0].map(|number| number.to_be_bytes().to_vec());
         [self.site_id.clone().into_bytes(), member_id, join_date, erased_at]
     }
 
@@ -48,7 +49,7 @@ impl Line {
     }
 
     fn is_possible(&self) -> bool {
-        let is_moment = |moment: i64| (0..=MOMENT_MAX).contains(&moment);
+        let is_moment = |moment: Moment| (0..=MOMENT_MAX).contains(&moment.0);
         (1..=MEMBER_ID_MAX).contains(&self.member_id.0) && is_moment(self.join_date) && is_moment(self.erased_at)
     }
 }
@@ -110,8 +111,8 @@ pub(crate) fn missing(text: &str, site_id: &str, all: &[Tombstone], signer: &Sig
 mod tests {
     use super::*;
 
-    const JANE: Tombstone = Tombstone { member_id: MemberId(7), join_date: 100, erased_at: 900 };
-    const MARK: Tombstone = Tombstone { member_id: MemberId(8), join_date: 200, erased_at: 901 };
+    const JANE: Tombstone = Tombstone { member_id: MemberId(7), join_date: Moment(100), erased_at: Moment(900) };
+    const MARK: Tombstone = Tombstone { member_id: MemberId(8), join_date: Moment(200), erased_at: Moment(901) };
 
     /// A key, and the trust in it.
     fn key() -> (Signer, Trust) {
@@ -135,7 +136,15 @@ mod tests {
     fn numbers_that_no_site_gives_are_passed_over() {
         let (signer, trust) = key();
         let with = |member_id, join_date, erased_at| {
-            let line = Line::sign("ab", Tombstone { member_id: MemberId(member_id), join_date, erased_at }, &signer);
+            let line = Line::sign(
+                "ab",
+                Tombstone {
+                    member_id: MemberId(member_id),
+                    join_date: Moment(join_date),
+                    erased_at: Moment(erased_at),
+                },
+                &signer,
+            );
             parse(&serde_json::to_string(&line).unwrap(), "ab", &trust).len()
         };
         assert_eq!(with(7, 100, 900), 1);

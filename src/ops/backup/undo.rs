@@ -5,6 +5,7 @@ use super::{restore, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Subject};
+use crate::domain::moment::Moment;
 use crate::ops::erasure;
 use crate::ops::signature::Trust;
 use crate::site::Site;
@@ -31,7 +32,7 @@ pub(crate) fn run(data_dir: &DataDir, config: &Config, actor: &Actor) -> Result<
         LockError::Unusable(why) => why,
     })?;
     let from = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let site = Site::open_copy(&held, Config { data: dir.clone(), ..config.clone() }, Clock::machine(0)).map_err(|cause| {
+    let site = Site::open_copy(&held, Config { data: dir.clone(), ..config.clone() }, Clock::machine(Moment(0))).map_err(|cause| {
         format!(
             "what the restore replaced is no site that can be opened ({cause}): `tunneldesk restore BACKUP` brings another \
              backup back, and `tunneldesk backup list` shows them"

@@ -8,6 +8,7 @@ mod services;
 
 use crate::domain::health::{Fact, State};
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -31,7 +32,7 @@ pub enum Depth {
 
 /// The last quick check, and its moment.
 #[derive(Default)]
-struct LastQuick(Mutex<Option<(i64, Arc<[Fact]>)>>);
+struct LastQuick(Mutex<Option<(Moment, Arc<[Fact]>)>>);
 
 /// All facts, the most urgent kinds first.
 pub fn check(site: &Site, depth: Depth) -> Vec<Fact> {
@@ -84,7 +85,7 @@ pub(crate) fn quick(site: &Site) -> Arc<[Fact]> {
     let kept = site.state::<LastQuick>();
     let kept = || kept.0.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((at, facts)) = &*kept()
-        && (0..QUICK_KEPT_SECONDS).contains(&(now - at))
+        && (0..QUICK_KEPT_SECONDS).contains(&(now - *at))
     {
         return facts.clone();
     }
@@ -152,7 +153,7 @@ fn version() -> Fact {
 }
 
 /// A moment in the site's time zone; in UTC where that cannot be read.
-fn moment_text(site: &Site, moment: i64) -> String {
+fn moment_text(site: &Site, moment: Moment) -> String {
     zone_of(site).date_time_zone(moment)
 }
 

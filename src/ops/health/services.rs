@@ -69,7 +69,7 @@ pub(crate) fn social_keys(site: &Site) -> Fact {
                 Some(Fact::judged("social_keys", State::Alarm, text, next))
             }
             Ok(age) if *age > SOCIAL_KEYS_SECONDS_WARNING => {
-                let text = text("health.social_keys.old").with("at", moment_text(site, site.now() - age));
+                let text = text("health.social_keys.old").with("at", moment_text(site, site.now() - *age));
                 Some(Fact::judged("social_keys", State::Warning, text, next))
             }
             Ok(_) => None,

@@ -1,5 +1,6 @@
 //! All that a site writes and reads outside, and what it is called there.
 
+use crate::domain::moment::Moment;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 
@@ -150,7 +151,7 @@ impl BackupName {
     }
 
     /// The name of a backup of that moment, with more behind it.
-    pub(crate) fn of_moment(moment: i64, more: &str) -> BackupName {
+    pub(crate) fn of_moment(moment: Moment, more: &str) -> BackupName {
         BackupName::parse(&format!("{}{more}", file_stamp(moment))).expect("a moment is digits and hyphens")
     }
 
@@ -181,8 +182,8 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// A moment in UTC as part of a file name: `2026-11-21T12-00-00Z`.
-pub(crate) fn file_stamp(moment: i64) -> String {
-    let moment = jiff::Timestamp::from_second(moment).unwrap_or_default();
+pub(crate) fn file_stamp(moment: Moment) -> String {
+    let moment = jiff::Timestamp::from_second(moment.0).unwrap_or_default();
     moment.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
 }
 
@@ -218,10 +219,10 @@ mod tests {
         for odd in ["", ".", "..", "a/b", "../a", "/etc", "a b", ".unfinished-a", "ä", &"a".repeat(65)] {
             assert!(BackupName::parse(odd).is_none() && SiteId::parse(odd).is_none(), "{odd}");
         }
-        let stamp = file_stamp(1_800_000_000);
+        let stamp = file_stamp(Moment(1_800_000_000));
         let name = BackupName::parse(&stamp).unwrap();
         assert!(name.is_stamp() && name.numbered(2).is_stamp() && name.numbered(1) == name);
-        assert!(is_stamp(&format!("{}-2/site.key", file_stamp(0))));
+        assert!(is_stamp(&format!("{}-2/site.key", file_stamp(Moment(0)))));
         assert!(!is_stamp("0-photos") && !is_stamp("2026") && !is_stamp("2026-11-21 holiday pictures"));
     }
 }

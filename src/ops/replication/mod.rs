@@ -19,6 +19,7 @@ pub(crate) mod target;
 pub(crate) mod tick;
 mod verify;
 
+use crate::domain::moment::Moment;
 use crate::ops::backup::off_site::OffSite;
 use crate::site::Site;
 use crate::site::priority::Priority;
@@ -147,7 +148,7 @@ struct Replicator<'s> {
     is_cached: bool,
     chain: Option<Chain>,
     /// When the chain was begun (Unix seconds).
-    chain_since: i64,
+    chain_since: Moment,
     rounds: u64,
     rounds_to_base: u64,
     next_rounds_to_base: u64,
@@ -171,7 +172,7 @@ impl<'s> Replicator<'s> {
             seen_frames: 0,
             is_cached: false,
             chain: None,
-            chain_since: 0,
+            chain_since: Moment(0),
             rounds: 0,
             rounds_to_base: 0,
             next_rounds_to_base: base::ROUNDS_TO_BASE_MIN,
@@ -401,7 +402,7 @@ impl<'s> Replicator<'s> {
 }
 
 /// The priority of a tick of commits up to that moment.
-fn priority(site: &Site, moment: i64) -> Priority {
+fn priority(site: &Site, moment: Moment) -> Priority {
     let is_late = site.now() > moment + LOW_PRIORITY_SECONDS_MAX;
     let bytes_max = site.config.backup.unconfirmed_bytes_max / PARTS_AT_LOW_PRIORITY;
     let is_large = site.store.writer().capture.lag(FollowerKind::OffSite).bytes > bytes_max;

@@ -3,6 +3,7 @@
 use super::chain::{list, ticks_of};
 use super::target::Target;
 use super::tick::{Lineage, NoTick, PageSums, ReadTick};
+use crate::domain::moment::Moment;
 use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::encrypted::Identities;
 use crate::ops::backup::manifest::ChainOrigin;
@@ -27,7 +28,7 @@ pub(crate) struct Replay {
     /// Who signed them.
     trust: Trust,
     /// The last second to replay; `None`: all ticks.
-    until: Option<i64>,
+    until: Option<Moment>,
     /// The origin of the next chain.
     next: Option<ChainOrigin>,
 }
@@ -37,7 +38,7 @@ pub(crate) struct Replay {
 pub(crate) struct Replayed {
     pub ticks: u64,
     /// The second of the last commit in the database (Unix seconds).
-    pub moment: i64,
+    pub moment: Moment,
     /// Rows in the database, once it is checked.
     pub rows: i64,
     /// Why the replay ended before the last tick; `None`: it did not.
@@ -46,7 +47,7 @@ pub(crate) struct Replayed {
     pub cut: Option<String>,
     /// Writes between `moment` and this second (Unix seconds), with which the next chain begins, are in no tick. `None`: there
     /// are no such writes.
-    pub gap_until: Option<i64>,
+    pub gap_until: Option<Moment>,
 }
 
 impl Replay {
@@ -56,7 +57,7 @@ impl Replay {
     pub(crate) fn of(
         base: &Backup,
         copy: &Target,
-        until: Option<i64>,
+        until: Option<Moment>,
         is_sealed: bool,
         trust: &Trust,
     ) -> Result<Option<Replay>, String> {
@@ -205,7 +206,7 @@ pub(crate) fn write(file: &File, tick: &ReadTick) -> io::Result<()> {
 impl ChainOrigin {
     pub(crate) fn of(
         lineage: &Lineage,
-        moment: i64,
+        moment: Moment,
         end: &crate::store::engine::capture::Position,
         sums: &PageSums,
         unconfirmed_bytes_max: u64,

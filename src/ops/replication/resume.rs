@@ -10,6 +10,7 @@ use super::target::StoredFile;
 use super::tick::{Lineage, PageSums, page_sum};
 use super::{Replica, Replicator, TICK_TIME_MAX, lock};
 use crate::config::Config;
+use crate::domain::moment::Moment;
 use crate::ops::outside::object::{BackupName, Object};
 use crate::ops::signature::PublicKey;
 use crate::site::Site;
@@ -31,7 +32,7 @@ pub(super) struct Reached {
     /// The name of the base.
     pub base: String,
     /// The moment of the base (Unix seconds).
-    pub since: i64,
+    pub since: Moment,
     pub key: PublicKey,
     pub lineage: Lineage,
     /// The number of the last tick; 0: there is none.
@@ -46,7 +47,7 @@ pub(super) struct Reached {
     /// Where it ended in the log, and the moment of its commits (Unix seconds).
     pub salt: [u8; 8],
     pub frames: u32,
-    pub moment: i64,
+    pub moment: Moment,
 }
 
 /// What a start found behind the last tick.

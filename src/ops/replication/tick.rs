@@ -6,6 +6,7 @@
 //! the encoding is simpler: LTX adds an index of pages and LZ4, which nothing here needs. The sums are the page checksums that
 //! are kept beside the file.
 
+use crate::domain::moment::Moment;
 use crate::ops::signature::{Kind, SIGNATURE_BYTES, Signer, Trust};
 use crate::store::engine::capture::{End, Position};
 use crate::store::engine::page_checksums;
@@ -108,7 +109,7 @@ pub(crate) struct Head {
     /// From 1, without a gap.
     pub number: u64,
     /// The second of its commits, in Unix seconds.
-    pub moment: i64,
+    pub moment: Moment,
     /// Pages of the file after the tick.
     pub size: u32,
     /// Pages in the tick.
@@ -126,7 +127,7 @@ impl Head {
             MAGIC,
             &self.lineage,
             &self.number.to_be_bytes(),
-            &self.moment.to_be_bytes(),
+            &self.moment.0.to_be_bytes(),
             &(PAGE_BYTES as u32).to_be_bytes(),
             &self.size.to_be_bytes(),
             &self.count.to_be_bytes(),
@@ -170,7 +171,7 @@ impl Head {
         is_ours.then_some(Head {
             lineage: bytes[8..24].try_into().ok()?,
             number: word(24)?,
-            moment: word(32)?.cast_signed(),
+            moment: Moment(word(32)?.cast_signed()),
             size: half(44)?,
             count: half(48)?,
             before: word(52)?,
@@ -309,7 +310,7 @@ mod tests {
     #[test]
     fn the_sum_of_the_whole_file_follows_each_tick_also_where_it_grows_or_shrinks() {
         let before = sums(&[1, 2, 3]);
-        let end = End { position: Position::default(), moment: 7 };
+        let end = End { position: Position::default(), moment: Moment(7) };
         let after = |size, pages: &[(u32, u8)], wanted: &[u8]| {
             let pages = pages.iter().map(|(page, byte)| (*page, (0, page_sum(*page, &[*byte; PAGE_BYTES])))).collect();
             let tick = Tick::next([0; 16], 1, &end, Changes { pages, size }, &before);
@@ -327,7 +328,7 @@ mod tests {
         let head = Head {
             lineage: [3; 16],
             number: 5,
-            moment: 1_800_000_000,
+            moment: Moment(1_800_000_000),
             size: 9,
             count: 1,
             before: 1,
@@ -361,7 +362,7 @@ mod tests {
     fn a_tick_has_only_pages_of_its_file_and_makes_no_file_larger_than_a_second_can() {
         let tick = |size, pages: &[u32]| {
             let (end, count) = (Position::default(), pages.len() as u32);
-            let head = Head { lineage: [0; 16], number: 1, moment: 7, size, count, before: 1, after: 2, end };
+            let head = Head { lineage: [0; 16], number: 1, moment: Moment(7), size, count, before: 1, after: 2, end };
             let entry = |page: &u32| [&page.to_be_bytes()[..], &[5; PAGE_BYTES]].concat();
             let mut bytes = head.bytes().to_vec();
             pages.iter().for_each(|page| bytes.extend(entry(page)));

@@ -5,6 +5,7 @@ use super::chain::{Chain, list, ticks_of};
 use super::target::Target;
 use super::tick::{Head, Lineage, ReadTick};
 use super::{Replicator, lock};
+use crate::domain::moment::Moment;
 use crate::ops::backup::backup_store::manifest_file;
 use crate::ops::backup::manifest::{ChainOrigin, Manifest};
 use crate::ops::digest::FileDigest;
@@ -23,12 +24,12 @@ const LOOK_SECONDS: i64 = 1_800;
 pub(super) struct Flaw {
     cause: String,
     /// The second up to which a restore gets (Unix seconds).
-    sound_until: i64,
+    sound_until: Moment,
 }
 
 /// The looks back, one at a time. A target that hangs holds up one of them for ever, and is an alarm by its ticks.
 pub(super) struct Looks {
-    next_at: i64,
+    next_at: Moment,
     is_under_way: Arc<AtomicBool>,
     /// The chain and its flaw.
     found: Arc<Mutex<Option<(Lineage, Flaw)>>>,
@@ -37,7 +38,7 @@ pub(super) struct Looks {
 /// The chain as it was when the look began.
 pub(super) struct Look {
     base: Target,
-    base_moment: i64,
+    base_moment: Moment,
     lineage: Lineage,
     key: PublicKey,
     /// The number of the last confirmed tick.
@@ -45,13 +46,13 @@ pub(super) struct Look {
 }
 
 impl Looks {
-    pub(super) fn beginning(now: i64) -> Looks {
+    pub(super) fn beginning(now: Moment) -> Looks {
         Looks { next_at: now + LOOK_SECONDS, is_under_way: Arc::default(), found: Arc::default() }
     }
 
     /// What lies there may have changed while no server ran.
     pub(super) fn begin_soon(&mut self) {
-        self.next_at = 0;
+        self.next_at = Moment(0);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::copy::Meta;
 use crate::domain::audit::{Actor, Detail, Subject};
+use crate::domain::moment::Moment;
 use crate::keys::hex;
 use crate::ops::replication::sequence::Sequence;
 use crate::ops::replication::tick::PageSums;
@@ -81,7 +82,7 @@ impl Base {
             return Err("the copy has other rows than the database".to_owned());
         }
         base.ticks.sums = PageSums::of_file(&database).map_err(failed)?;
-        let moment = if followed.begin.moment == 0 { site.now() } else { followed.begin.moment };
+        let moment = if followed.begin.moment == Moment(0) { site.now() } else { followed.begin.moment };
         let meta = Meta {
             site_id: site.site_id.to_string(),
             lineage: hex(&base.ticks.lineage),

@@ -2,6 +2,7 @@
 
 use super::base::{Base, Payload};
 use super::protocol::{Reply, Request};
+use crate::domain::moment::Moment;
 use crate::keys::hex;
 use crate::ops::replication::tick::Tick;
 use crate::ops::signature::Signer;
@@ -24,7 +25,7 @@ pub(super) struct StandbyChain {
     signer: Signer,
     pub(super) is_attached: bool,
     /// When the standby last requested the base or a tick (Unix seconds).
-    pub(super) requested_at: i64,
+    pub(super) requested_at: Moment,
     /// The standby that has requested the base: see [`super::protocol::Request::follower`].
     pub(super) follower: String,
     /// The tick on its way, which is sent again until it is confirmed.

@@ -4,6 +4,7 @@
 //! before the journal is emptied. After a crash, replaying the journal leads to the last tick that counted.
 
 use super::epoch::{Main, write};
+use crate::domain::moment::Moment;
 use crate::keys::{hex, unhex};
 use crate::ops::backup::backup_store::make_dir;
 use crate::ops::replication::replay;
@@ -35,7 +36,7 @@ pub(crate) struct Meta {
     pub site_id: String,
     /// Hex, as are the checksum of all pages and the content of the key file.
     pub lineage: String,
-    pub moment: i64,
+    pub moment: Moment,
     pub checksum: String,
     pub pages: u32,
     pub key: String,
@@ -68,7 +69,7 @@ pub(crate) struct State {
     pub number: u64,
     pub checksum: String,
     /// The second of its last commit (Unix seconds).
-    pub moment: i64,
+    pub moment: Moment,
     /// The epoch of the machine that is followed.
     pub epoch: u64,
     pub main: Main,
@@ -86,7 +87,7 @@ pub(crate) struct Copy {
     journal_bytes: u64,
     /// The number of the last tick that counts.
     number: u64,
-    moment: i64,
+    moment: Moment,
 }
 
 /// The directory of the current copy. Completes an interrupted swap.
@@ -239,7 +240,7 @@ impl Copy {
     }
 
     /// The second of the last commit (Unix seconds).
-    pub(crate) fn moment(&self) -> i64 {
+    pub(crate) fn moment(&self) -> Moment {
         self.moment
     }
 
@@ -269,19 +270,19 @@ pub(crate) struct Incoming {
     /// The site of the copy that the base is to replace; `None`: there is no copy.
     known_site: Option<String>,
     /// The second of the last commit in that copy (Unix seconds).
-    known_moment: i64,
+    known_moment: Moment,
     meta: Option<Meta>,
     database: File,
 }
 
 impl Incoming {
     /// `moment`: the second of the last commit in the copy (Unix seconds), where one is open.
-    pub(crate) fn begin(dir: &Path, moment: Option<i64>) -> io::Result<Incoming> {
+    pub(crate) fn begin(dir: &Path, moment: Option<Moment>) -> io::Result<Incoming> {
         make_dir(dir)?;
         // Completes an interrupted swap first: `next` may be the only copy.
         let state = crate::files::read(&current_in(dir)?.join(STATE)).ok();
         let state: Option<State> = state.and_then(|state| serde_json::from_slice(&state).ok());
-        let known_moment = moment.or(state.as_ref().map(|state| state.moment)).unwrap_or(0);
+        let known_moment = moment.or(state.as_ref().map(|state| state.moment)).unwrap_or(Moment(0));
         let known_site = state.map(|state| state.site_id);
         let next = dir.join(NEXT);
         match std::fs::remove_dir_all(&next) {

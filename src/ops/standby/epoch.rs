@@ -1,6 +1,7 @@
 //! The epoch of a site: a number that each promotion raises, so that of two machines with the same site the replaced one knows
 //! it. A site that was never promoted has epoch 0.
 
+use crate::domain::moment::Moment;
 use crate::site::Site;
 use crate::store::engine::data_dir;
 use serde::{Deserialize, Serialize};
@@ -95,7 +96,7 @@ pub(crate) struct Fenced {
     #[serde(flatten)]
     pub claim: Claim,
     /// Unix seconds.
-    pub since: i64,
+    pub since: Moment,
     /// Where the epoch was seen.
     pub by: String,
     /// The address of the other machine, where it is known.
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
 
     fn fence_at(epoch: u64) -> Fenced {
-        Fenced { claim: Claim::off_site(epoch), since: 7, by: "a test".to_owned(), url: None }
+        Fenced { claim: Claim::off_site(epoch), since: Moment(7), by: "a test".to_owned(), url: None }
     }
 
     #[test]

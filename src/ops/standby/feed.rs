@@ -4,6 +4,7 @@
 use super::chain::{StandbyChain, part};
 use super::protocol::{Reply, Request, RequestKind};
 use super::{Status, claim};
+use crate::domain::moment::Moment;
 use crate::site::{Site, priority};
 use crate::store::Condition;
 use crate::store::engine::capture::{FollowerKind, Lag};
@@ -54,7 +55,7 @@ impl Feed {
     pub(super) fn begin(&self, site: &Site) {
         // An interrupted process may have left a base.
         _ = std::fs::remove_dir_all(super::base::dir_in(&site.config.data));
-        self.away_since.store(site.now(), Ordering::Release);
+        self.away_since.store(site.now().0, Ordering::Release);
         self.is_on.store(true, Ordering::Release);
         site.store.writer().capture.begin_counting(FollowerKind::Standby, site.now());
         site.store.writer().capture.set_wait(site.config.replica.wait);
@@ -67,20 +68,20 @@ impl Feed {
 
     pub(super) fn status(&self, site: &Site) -> Status {
         let Lag { bytes, since } = site.store.writer().capture.behind(FollowerKind::Standby);
-        let away = Some(self.away_since.load(Ordering::Acquire)).filter(|since| *since > 0);
+        let away = Some(self.away_since.load(Ordering::Acquire)).filter(|since| *since > 0).map(Moment);
         let since = away.into_iter().chain(since).min();
         Status {
             is_attached: away.is_none(),
             is_in_step: site.store.writer().capture.is_in_step(),
             behind_seconds: since.map_or(0, |since| (site.now() - since).max(0)),
             behind_bytes: bytes,
-            has_second: site.now() - self.refused_at.load(Ordering::Acquire) < REFUSED_NAMED_SECONDS,
+            has_second: site.now() - Moment(self.refused_at.load(Ordering::Acquire)) < REFUSED_NAMED_SECONDS,
         }
     }
 
     /// Refuses a standby while another one follows: each would take the chain from the other.
     fn refuse_second(&self, site: &Site, request: &Request) -> Reply {
-        let before = self.refused_at.swap(site.now(), Ordering::AcqRel);
+        let before = Moment(self.refused_at.swap(site.now().0, Ordering::AcqRel));
         if site.now() - before >= REFUSED_NAMED_SECONDS {
             tracing::warn!(
                 from = request.peer,
@@ -132,10 +133,10 @@ impl Feed {
             _ if request.offset > 0 => return Reply::BaseNeeded,
             _ => {}
         }
-        if site.now() - self.base_begun.load(Ordering::Acquire) < BASE_INTERVAL_SECONDS {
+        if site.now() - Moment(self.base_begun.load(Ordering::Acquire)) < BASE_INTERVAL_SECONDS {
             return Reply::BaseInProgress;
         }
-        self.base_begun.store(site.now(), Ordering::Release);
+        self.base_begun.store(site.now().0, Ordering::Release);
         if matches!(&*state, State::Chain(chain) if chain.is_attached) {
             tracing::warn!("a standby requests a base; the copy that was continued until now ends");
         }
@@ -185,7 +186,7 @@ impl Feed {
     }
 
     fn note_detached(&self, site: &Site) {
-        _ = self.away_since.compare_exchange(0, site.now(), Ordering::AcqRel, Ordering::Relaxed);
+        _ = self.away_since.compare_exchange(0, site.now().0, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     fn tick(&self, site: &Site, request: &Request) -> Reply {

@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::ops::Progress;
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::restore;
@@ -23,7 +24,7 @@ use std::path::Path;
 pub(crate) struct Promoted {
     pub epoch: u64,
     /// The second of the last write in the copy (Unix seconds); `None`: the directory had a site already.
-    pub moment: Option<i64>,
+    pub moment: Option<Moment>,
     /// The zone of the site.
     pub zone: TimeZone,
     /// The address of the replaced machine; `None`: unknown.
@@ -59,7 +60,7 @@ pub(crate) fn run(
     signature::take_over(&ready, data)?;
     let gone = OffSite::new(config).and_then(|off_site| off_site.list_erased(&site_id).ok()).unwrap_or_default();
     let Raised { epoch: raised, content, unwritten, not_off_site } = raise(data_dir, config, &site_id, known, raises);
-    let site = Site::open_copy(&held, Config { data: ready.clone(), ..config.clone() }, Clock::machine(0))?;
+    let site = Site::open_copy(&held, Config { data: ready.clone(), ..config.clone() }, Clock::machine(Moment(0)))?;
     let prepared = prepare(&site, &gone, actor, raised, moment, progress);
     let zone = site.time_zone().unwrap_or(TimeZone::UTC);
     site.store.release();
@@ -108,7 +109,7 @@ fn prepare(
     gone: &[Tombstone],
     actor: &Actor,
     epoch: u64,
-    moment: i64,
+    moment: Moment,
     progress: &mut Progress,
 ) -> Result<usize, String> {
     let erased = erasure::erase_again(site, gone, progress)
@@ -144,7 +145,7 @@ fn promote_site(
             data.display()
         ));
     }
-    let (site, _) = Site::open_or_upgrade(data_dir, config.clone(), Clock::machine(0), progress)?;
+    let (site, _) = Site::open_or_upgrade(data_dir, config.clone(), Clock::machine(Moment(0)), progress)?;
     let Raised { epoch: raised, content, unwritten, not_off_site } = raise(data_dir, config, &site.site_id, 0, raises);
     let written = site.store.write(site.now(), |tx| {
         let detail = Detail::none().number("epoch", raised.cast_signed());

@@ -1,6 +1,7 @@
 //! The site's own certificate authority: it signs certificates for the site's local names, which no public authority would,
 //! and its name constraints allow no other names.
 
+use crate::domain::moment::Moment;
 use rcgen::{
     BasicConstraints, CertificateParams, CidrSubnet, DnType, Error, ExtendedKeyUsagePurpose, GeneralSubtree, IsCa,
     Issuer, KeyPair, KeyUsagePurpose, NameConstraints,
@@ -21,11 +22,11 @@ pub(crate) struct IssuedCertificate {
     /// PKCS#8.
     pub key: Vec<u8>,
     /// Unix seconds, a midnight.
-    pub ends_at: i64,
+    pub ends_at: Moment,
 }
 
 /// An authority for these host names and addresses, and for nothing else.
-pub(crate) fn make(subject: &str, names: &[String], now: i64) -> Result<IssuedCertificate, Error> {
+pub(crate) fn make(subject: &str, names: &[String], now: Moment) -> Result<IssuedCertificate, Error> {
     let mut params = with_subject(subject);
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
@@ -40,7 +41,7 @@ pub(crate) fn sign(
     subject: &str,
     authority_key: &[u8],
     names: &[String],
-    now: i64,
+    now: Moment,
 ) -> Result<IssuedCertificate, Error> {
     let issuer = Issuer::new(with_subject(subject), KeyPair::try_from(authority_key)?);
     let mut params = CertificateParams::new(names)?;
@@ -78,14 +79,14 @@ fn constraints(names: &[String]) -> NameConstraints {
 }
 
 /// Sets the validity to whole days from yesterday on, and returns its end.
-fn set_life(params: &mut CertificateParams, now: i64, days: i64) -> i64 {
-    let today = now.div_euclid(DAY);
+fn set_life(params: &mut CertificateParams, now: Moment, days: i64) -> Moment {
+    let today = now.0.div_euclid(DAY);
     let midnight = |day: i64| {
         let date = jiff::Timestamp::from_second(day * DAY).unwrap_or_default().to_zoned(jiff::tz::TimeZone::UTC).date();
         rcgen::date_time_ymd(i32::from(date.year()), date.month() as u8, date.day() as u8)
     };
     (params.not_before, params.not_after) = (midnight(today - EARLY_DAYS), midnight(today - EARLY_DAYS + days));
-    (today - EARLY_DAYS + days) * DAY
+    Moment((today - EARLY_DAYS + days) * DAY)
 }
 
 #[cfg(test)]
@@ -94,14 +95,14 @@ mod tests {
     use std::path::Path;
     use std::process::Command;
 
-    const NOW: i64 = 1_800_000_000;
+    const NOW: Moment = Moment(1_800_000_000);
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
     /// Verifies a certificate with OpenSSL.
-    fn verdict(authority: &IssuedCertificate, server: &IssuedCertificate, at: i64) -> (bool, String) {
+    fn verdict(authority: &IssuedCertificate, server: &IssuedCertificate, at: Moment) -> (bool, String) {
         let dir = tempfile::tempdir().unwrap();
         let put = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
         put("authority", &authority.certificate);

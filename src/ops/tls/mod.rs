@@ -10,6 +10,7 @@ pub(crate) use validity::ends_at_of_file;
 
 use crate::config::CertificateFiles;
 use crate::domain::audit::{Actor, Detail, Subject};
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::keys::{Place, columns};
 use crate::site::Site;
@@ -126,7 +127,7 @@ pub(crate) fn refresh(site: &Site) -> Result<(), String> {
     let is_to_come = |made: &Certificate| made.created_at > now && now == site.now();
     if server.is_some_and(|made| now >= half_life(&made) || is_to_come(&made)) {
         let made = renew(site, &Actor::job("tls"), now).map_err(|e| format!("cannot renew the certificate: {e}"))?;
-        tracing::info!(ends_at = made.ends_at, "the certificate was renewed");
+        tracing::info!(ends_at = %made.ends_at, "the certificate was renewed");
     }
     Ok(())
 }
@@ -153,7 +154,7 @@ pub fn init(site: &Site, subject: &str, names: &[String], actor: &Actor) -> Resu
 }
 
 /// Makes and loads a new certificate of the present authority, valid from `now` on (Unix seconds).
-pub(crate) fn renew(site: &Site, actor: &Actor, now: i64) -> Result<Certificate, Failure> {
+pub(crate) fn renew(site: &Site, actor: &Actor, now: Moment) -> Result<Certificate, Failure> {
     let authority = find(site, Kind::Authority)?.ok_or_else(Failure::not_found)?;
     let server = signed_by(site, &authority, now)?;
     site.store.write(site.now(), |tx| {
@@ -171,7 +172,7 @@ fn record(tx: &Write, actor: &Actor, action: &'static str, names: &[String]) -> 
 }
 
 /// Makes a certificate for the server with the names of the authority.
-fn signed_by(site: &Site, authority: &Certificate, now: i64) -> Result<Certificate, Failure> {
+fn signed_by(site: &Site, authority: &Certificate, now: Moment) -> Result<Certificate, Failure> {
     let names = &authority.names;
     let key = site
         .keys
@@ -187,7 +188,7 @@ fn row(
     subject: &str,
     names: &[String],
     made: authority::IssuedCertificate,
-    now: i64,
+    now: Moment,
 ) -> Certificate {
     Certificate {
         names: Names(names.to_vec()),
@@ -288,10 +289,10 @@ mod tests {
                 .unwrap();
             std::fs::write(&certificate_file, &certificate.certificate).unwrap();
             let file = std::fs::File::options().append(true).open(certificate_file).unwrap();
-            file.set_modified(crate::clock::system_time(1_800_000_000 + number as i64)).unwrap();
+            file.set_modified(crate::clock::system_time(Moment(1_800_000_000 + number as i64))).unwrap();
         };
         let names = ["tunnel.example.org".to_owned()];
-        let [one, two] = [0, 1].map(|_| authority::make("Somebody else's", &names, 1_800_000_000).unwrap());
+        let [one, two] = [0, 1].map(|_| authority::make("Somebody else's", &names, Moment(1_800_000_000)).unwrap());
         let mut config = Config::defaults();
         config.tls.files =
             Some(CertificateFiles { certificate: dir.path().join("certificate"), key: dir.path().join("key") });

@@ -3,6 +3,7 @@
 use super::group_commit::{GroupCommitWorker, PENDING_ANSWERS_MAX};
 use super::*;
 use crate::config::Config;
+use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::row::Row;
 use crate::i18n::language::Language;
@@ -94,7 +95,7 @@ fn operations_that_end_with_a_write_share_a_flush_and_are_answered_after_it() {
 
     let lost = ask(&mut entering, &ENTERS);
     site.store.mark_damaged(&"test");
-    _ = site.store.write(0, |_| Ok(()));
+    _ = site.store.write(Moment(0), |_| Ok(()));
     entering.pause();
     assert!(status(lost).unwrap().is_server_error());
 }

@@ -18,6 +18,7 @@ use super::pool::{self, FinishedCall, Pool};
 use super::tls::HANDSHAKES_MAX;
 use crate::auth::Access;
 use crate::config::{Limits, LogAddresses, Secret};
+use crate::domain::moment::Moment;
 use crate::http::accept;
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
@@ -95,7 +96,7 @@ pub(super) struct HttpService {
     proxies: Vec<IpNet>,
     origins: Origins,
     /// When the server began, in Unix seconds.
-    started_at: i64,
+    started_at: Moment,
     /// What `/metrics` wants to see.
     metrics_token: Option<Secret>,
     /// The https port that plain connections are redirected to.

@@ -1,6 +1,7 @@
 //! Alarms: faults that were found and not repaired yet. Each is a small file beside the database, so that an alarm
 //! survives a restart and can be raised while the database takes no writes.
 
+use crate::domain::moment::Moment;
 use std::path::{Path, PathBuf};
 
 /// Characters of a cause that are kept.
@@ -33,11 +34,11 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Alarm {
     /// The moment at which the alarm was first raised (Unix seconds).
-    pub since: i64,
+    pub since: Moment,
     /// The cause in one line.
     pub cause: String,
     /// The second of the last write before the fault (Unix seconds), where it is known.
-    pub last_good: Option<i64>,
+    pub last_good: Option<Moment>,
 }
 
 fn path(dir: &Path, kind: Kind) -> PathBuf {
@@ -53,12 +54,12 @@ fn path(dir: &Path, kind: Kind) -> PathBuf {
 }
 
 /// Raises the alarm at `now` (Unix seconds). An active alarm keeps its first moment and gets the new cause.
-pub fn raise(dir: &Path, kind: Kind, now: i64, cause: &str) {
+pub fn raise(dir: &Path, kind: Kind, now: Moment, cause: &str) {
     raise_after(dir, kind, now, cause, None);
 }
 
 /// [`raise`] with the second of the last write before the fault. An active alarm keeps its own.
-pub(crate) fn raise_after(dir: &Path, kind: Kind, now: i64, cause: &str, last_good: Option<i64>) {
+pub(crate) fn raise_after(dir: &Path, kind: Kind, now: Moment, cause: &str, last_good: Option<Moment>) {
     let (since, last_good) = find(dir, kind).map_or((now, last_good), |alarm| (alarm.since, alarm.last_good));
     let cause: String = cause.chars().take(CAUSE_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
     let last_good = last_good.map_or_else(String::new, |moment| moment.to_string());
@@ -75,14 +76,19 @@ pub fn clear(dir: &Path, kind: Kind) -> bool {
     std::fs::remove_file(path(dir, kind)).is_ok()
 }
 
+/// The moment on a line of the file.
+fn moment_in(line: Option<&str>) -> Option<Moment> {
+    line?.parse().ok().map(Moment)
+}
+
 pub(crate) fn find(dir: &Path, kind: Kind) -> Option<Alarm> {
     let bytes = crate::files::read(&path(dir, kind)).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
     // An alarm whose file is damaged is active too.
-    let since = lines.next().and_then(|line| line.parse().ok()).unwrap_or(0);
+    let since = moment_in(lines.next()).unwrap_or(Moment(0));
     let cause = lines.next().unwrap_or_default().to_owned();
-    Some(Alarm { since, cause, last_good: lines.next().and_then(|line| line.parse().ok()) })
+    Some(Alarm { since, cause, last_good: moment_in(lines.next()) })
 }
 
 #[cfg(test)]
@@ -93,14 +99,14 @@ mod tests {
     fn an_alarm_stands_since_its_first_time_until_it_is_cleared() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(find(dir.path(), Kind::Damage), None);
-        raise(dir.path(), Kind::Damage, 7, "page 9\nis gone");
-        raise(dir.path(), Kind::Damage, 8, &"é".repeat(999));
+        raise(dir.path(), Kind::Damage, Moment(7), "page 9\nis gone");
+        raise(dir.path(), Kind::Damage, Moment(8), &"é".repeat(999));
         let alarm = find(dir.path(), Kind::Damage).unwrap();
-        assert_eq!((alarm.since, alarm.cause), (7, "é".repeat(CAUSE_CHARS_MAX)));
-        raise_after(dir.path(), Kind::LostLog, 9, "the log is gone", Some(5));
-        raise_after(dir.path(), Kind::LostLog, 19, "the log is gone again", Some(15));
+        assert_eq!((alarm.since, alarm.cause), (Moment(7), "é".repeat(CAUSE_CHARS_MAX)));
+        raise_after(dir.path(), Kind::LostLog, Moment(9), "the log is gone", Some(Moment(5)));
+        raise_after(dir.path(), Kind::LostLog, Moment(19), "the log is gone again", Some(Moment(15)));
         let alarm = find(dir.path(), Kind::LostLog).unwrap();
-        assert_eq!((alarm.since, alarm.last_good), (9, Some(5)));
+        assert_eq!((alarm.since, alarm.last_good), (Moment(9), Some(Moment(5))));
         assert_eq!(find(dir.path(), Kind::Backup), None);
         assert!(clear(dir.path(), Kind::Damage) && !clear(dir.path(), Kind::Damage));
     }

@@ -154,6 +154,7 @@ pub(crate) fn rows(conn: &Connection) -> rusqlite::Result<Rows> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::moment::Moment;
     use crate::store::copy_check::{CheckSpeed, check};
     use crate::store::engine::data_dir::DataDir;
     use crate::store::engine::migrate;
@@ -173,7 +174,9 @@ mod tests {
 
     fn insert(store: &Store, count: i64) {
         let sql = "INSERT INTO numbers (filler) VALUES (randomblob(900))";
-        store.write(0, |tx| (0..count).try_for_each(|_| tx.run(sql, []).map(|_| ())).map_err(Into::into)).unwrap();
+        store
+            .write(Moment(0), |tx| (0..count).try_for_each(|_| tx.run(sql, []).map(|_| ())).map_err(Into::into))
+            .unwrap();
     }
 
     #[test]

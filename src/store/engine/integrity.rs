@@ -12,6 +12,7 @@ use super::reader::{READ_TIME_MAX, Readers};
 use super::repair::{self, Finding};
 use super::{alarm, data_dir, quick_check, scrub, wal_mark, wal_match};
 use crate::clock::Clock;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::store::db_error::DbError;
 use crate::store::{Condition, Store};
@@ -38,7 +39,7 @@ pub(crate) fn recover(path: &Path) -> Result<(), String> {
     // Where the database cannot be read, `check_file` reports it.
     let change = scrub::take_change(path).ok().flatten();
     if let Some(change) = &change {
-        alarm::raise(dir, alarm::Kind::Changed, Clock::machine(0).now(), change);
+        alarm::raise(dir, alarm::Kind::Changed, Clock::machine(Moment(0)).now(), change);
         _ = crate::files::write(&data_dir::damage_marker(dir), "");
     }
     check_file(path, &Readers::of(path))?;
@@ -244,7 +245,7 @@ mod tests {
         recover(&data_dir.database()).expect("after a clean stop the start does not read that page");
         assert!(matches!(check_store(&store, || false).unwrap(), Verdict::Damaged(_)));
         assert_eq!(store.writer().condition(), Condition::Damaged);
-        let refused = store.write(0, |_| Ok(())).unwrap_err();
+        let refused = store.write(Moment(0), |_| Ok(())).unwrap_err();
         assert_eq!(refused.code(), "store_damaged");
         remember(&store);
         drop((store, file));

@@ -3,6 +3,7 @@
 
 use super::connection::open_immutable;
 use super::data_dir;
+use crate::domain::moment::Moment;
 use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
 
@@ -12,12 +13,12 @@ struct Reached {
     audit_hash: Vec<u8>,
     history: i64,
     /// The second of the last commit (Unix seconds).
-    moment: i64,
+    moment: Moment,
 }
 
 /// Whether the database `base` lacks writes of the copy in a directory. `moment`: the second of the copy's last commit.
 /// `false` also where one of the two cannot be read, as the copy after a damage of its disk.
-pub(crate) fn lacks_writes(base: &Path, copy: &Path, moment: i64) -> bool {
+pub(crate) fn lacks_writes(base: &Path, copy: &Path, moment: Moment) -> bool {
     let path = data_dir::database(copy);
     let reached = || {
         let sql = "SELECT audit_seq, audit_hash, (SELECT coalesce(max(seq), 0) FROM history) FROM site";
@@ -40,7 +41,7 @@ impl Reached {
         // A restore records the moment that it went back to. What it took back need not be in the audit log.
         let sql = "SELECT coalesce(min(json_extract(detail, '$.made_at')), ?2) FROM audit
                    WHERE seq > ?1 AND action IN ('site.restored', 'site.rolled_back')";
-        let back_to: i64 = base.query_row(sql, [self.audit_seq, self.moment], |row| row.get(0))?;
+        let back_to: Moment = base.query_row(sql, (self.audit_seq, self.moment), |row| row.get(0))?;
         Ok(history < self.history || back_to < self.moment)
     }
 }
@@ -84,7 +85,7 @@ mod tests {
         let [one, two, other] = [1, 2, 3].map(|hash| record("member.banned", "{}", hash));
         let restored = |made_at| record("site.restored", &format!("{{\"made_at\":{made_at}}}"), 9);
         let (copy, _held) = site(&[&one, &two, EVENT]);
-        let lacks = |changes: &[&str]| lacks_writes(&site(changes).1.database(), copy.path(), 100);
+        let lacks = |changes: &[&str]| lacks_writes(&site(changes).1.database(), copy.path(), Moment(100));
         assert!(!lacks(&[&one, &two, EVENT]) && !lacks(&[&one, &two, EVENT, &other, EVENT]));
         assert!(!lacks(&[&one, &two, EVENT, &restored(100)]), "everything came back");
         assert!(!lacks(&[&one, &two, EVENT, &record("site.restored", "{}", 9)]), "a restore was taken back");

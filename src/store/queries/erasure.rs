@@ -13,6 +13,7 @@ use crate::domain::entry::Status;
 use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::mention::Person;
+use crate::domain::moment::Moment;
 use crate::keys::{Keys, hex, random};
 use crate::store::personal::Fate;
 use crate::store::tables::{bans, former_names, joins, members, sessions, skills, tunnels};
@@ -28,8 +29,8 @@ row! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub(crate) struct Tombstone {
         pub member_id: MemberId,
-        pub join_date: i64,
-        pub erased_at: i64,
+        pub join_date: Moment,
+        pub erased_at: Moment,
     }
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn forget_name(tx: &Write, member_id: MemberId, name: &str) -> Result
 /// Erases a member: deletes the data that are only about the person, and closes the account under a name made of its
 /// number, which is returned. `erased_at`: the moment of the first erasure; `stand_in` replaces the names in texts of others
 /// that are near the person.
-pub(crate) fn erase(tx: &Write, keys: &Keys, person: &Person, erased_at: i64, stand_in: &str) -> Result<String> {
+pub(crate) fn erase(tx: &Write, keys: &Keys, person: &Person, erased_at: Moment, stand_in: &str) -> Result<String> {
     let member_id = person.member_id;
     // The random part makes sure that no member has this name.
     let name = format!("erased-{member_id}-{}", hex(&random::<4>()));
@@ -163,7 +164,7 @@ pub(crate) fn find_person(tx: &Read, member_id: MemberId) -> Result<Option<Perso
 }
 
 /// When a member was erased.
-pub(crate) fn find(tx: &Read, member_id: MemberId) -> Result<Option<i64>> {
+pub(crate) fn find(tx: &Read, member_id: MemberId) -> Result<Option<Moment>> {
     tx.find(sql!("SELECT erased_at FROM erasures WHERE member_id = ?1"), [member_id])
 }
 

@@ -1,5 +1,6 @@
 //! What an owner reads of a span of time: use of the tunnel by the hour, missed bookings, flyers, sign-offs, fees and reminders.
 
+use crate::domain::moment::Moment;
 use crate::domain::till::Kind;
 use crate::store::Read;
 use rusqlite::Result;
@@ -19,7 +20,7 @@ row! {
     /// A fee that was taken or undone, at the till or by the processor.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub(crate) struct Fee {
-        pub(crate) at: i64 = "taken_at",
+        pub(crate) at: Moment = "taken_at",
         /// `None`: by the processor.
         pub(crate) kind: Option<Kind> = "kind",
         pub(crate) cents: i64 = "amount_cents",
@@ -28,7 +29,7 @@ row! {
 }
 
 /// The booked minutes of the hours between two moments: the moment at which an hour begins, and the minutes.
-pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, i64)>> {
+pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<(Moment, i64)>> {
     let sql = sql!(
         "SELECT hour, sum(minutes) FROM booked_hours WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 GROUP BY hour"
     );
@@ -36,7 +37,7 @@ pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Resu
 }
 
 /// What became of the bookings of flights between two moments.
-pub(crate) fn count_outcomes(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Outcomes> {
+pub(crate) fn count_outcomes(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Outcomes> {
     let sql = sql!(
         "SELECT ",
         Outcomes::COLUMNS,
@@ -47,7 +48,7 @@ pub(crate) fn count_outcomes(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> R
 }
 
 /// The members who were checked in between two moments, and how many of them had been before.
-pub(crate) fn count_flyers(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
+pub(crate) fn count_flyers(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), count(iif(EXISTS (
                     SELECT 1 FROM bookings e WHERE e.member_id = f.member_id AND e.flight_date < ?1
@@ -59,7 +60,7 @@ pub(crate) fn count_flyers(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Res
 }
 
 /// The skills that were signed between two moments, by programme.
-pub(crate) fn list_signed(tx: &Read, from: i64, to: i64) -> Result<Vec<(String, i64)>> {
+pub(crate) fn list_signed(tx: &Read, from: Moment, to: Moment) -> Result<Vec<(String, i64)>> {
     let sql = sql!(
         "SELECT cat_group, count(*) FROM entries
           WHERE kind = 'skill' AND status = 'open' AND approval_date >= ?1 AND approval_date < ?2 GROUP BY cat_group"
@@ -68,7 +69,7 @@ pub(crate) fn list_signed(tx: &Read, from: i64, to: i64) -> Result<Vec<(String, 
 }
 
 /// The fees that were taken or undone at the till between two moments.
-pub(crate) fn list_fees(tx: &Read, from: i64, to: i64) -> Result<Vec<Fee>> {
+pub(crate) fn list_fees(tx: &Read, from: Moment, to: Moment) -> Result<Vec<Fee>> {
     let sql = sql!(
         "SELECT ",
         Fee::COLUMNS,
@@ -78,7 +79,7 @@ pub(crate) fn list_fees(tx: &Read, from: i64, to: i64) -> Result<Vec<Fee>> {
 }
 
 /// The payments by the processor that extended a membership between two moments, less what went back: moment, amount and currency.
-pub(crate) fn list_processed(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, i64, String)>> {
+pub(crate) fn list_processed(tx: &Read, from: Moment, to: Moment) -> Result<Vec<(Moment, i64, String)>> {
     let sql = sql!(
         "SELECT created_at, amount_cents - coalesce(refunded_cents, 0), currency FROM payments
           WHERE status = 'succeeded' AND created_at >= ?1 AND created_at < ?2 AND granted_to IS NOT NULL
@@ -88,14 +89,14 @@ pub(crate) fn list_processed(tx: &Read, from: i64, to: i64) -> Result<Vec<(i64, 
 }
 
 /// The reminders that were given between two moments, by what they speak of.
-pub(crate) fn list_reminded(tx: &Read, from: i64, to: i64) -> Result<Vec<(String, i64)>> {
+pub(crate) fn list_reminded(tx: &Read, from: Moment, to: Moment) -> Result<Vec<(String, i64)>> {
     let sql =
         sql!("SELECT programme, count(*) FROM reminders WHERE created_at >= ?1 AND created_at < ?2 GROUP BY programme");
     tx.list(sql, (from, to))
 }
 
 /// The entries of the till between two moments: the first and the last; 0 where there is none.
-pub(crate) fn find_entries(tx: &Read, from: i64, to: i64) -> Result<(i64, i64)> {
+pub(crate) fn find_entries(tx: &Read, from: Moment, to: Moment) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT coalesce(min(entry_id), 0), coalesce(max(entry_id), 0) FROM till_entries
           WHERE taken_at >= ?1 AND taken_at < ?2"

@@ -2,6 +2,7 @@
 
 use crate::domain::catalogue::{Catalogue, HeldLevel, LevelKey};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::derived;
 use crate::store::personal::{CATALOGUE, Rows, Table, not_personal};
 use crate::store::{Read, Write};
@@ -23,7 +24,7 @@ row! {
         pub cat_group: String,
         pub cat_id: String,
         pub track: String,
-        pub since: i64,
+        pub since: Moment,
     }
 }
 
@@ -50,7 +51,7 @@ pub(crate) fn list_latest_first(tx: &Read, member_id: MemberId) -> Result<Vec<Ho
 }
 
 /// Each safety logbook of the member, and the date of its last open safety brief or training by `now`.
-pub(crate) fn list_trained(tx: &Read, member_id: MemberId, now: i64) -> Result<Vec<(String, i64)>> {
+pub(crate) fn list_trained(tx: &Read, member_id: MemberId, now: Moment) -> Result<Vec<(String, Moment)>> {
     let sql = sql!(
         "SELECT cat_group, max(entry_date) FROM entries
                WHERE member_id = ?1 AND kind = 'safety' AND status = 'open' AND entry_date <= ?2 GROUP BY cat_group"
@@ -64,8 +65,8 @@ pub fn refresh(tx: &Write, member_id: MemberId, catalogue: &Catalogue) -> Result
         "SELECT skill, coalesce(approval_date, entry_date) FROM entries
                WHERE member_id = ?1 AND kind = 'skill' AND status = 'open'"
     );
-    let skills: Vec<(String, i64)> = tx.list(sql, [member_id])?;
-    let open: Vec<(&str, i64)> = skills.iter().map(|(skill, at)| (skill.as_str(), *at)).collect();
+    let skills: Vec<(String, Moment)> = tx.list(sql, [member_id])?;
+    let open: Vec<(&str, Moment)> = skills.iter().map(|(skill, at)| (skill.as_str(), *at)).collect();
     let (held, known) = (catalogue.held(&open), list(tx, member_id)?);
     let is_known = |one: &HeldLevel| known.iter().any(|row| row.key() == one.level.key() && row.since == one.since);
     // Most signatures complete no level.

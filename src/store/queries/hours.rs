@@ -3,6 +3,7 @@
 
 use super::reports::{self, Booked};
 use crate::domain::ids::PartnerId;
+use crate::domain::moment::Moment;
 use crate::store::personal::{OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -19,50 +20,50 @@ row! {
     #[derive(Debug, PartialEq, Eq)]
     pub(crate) struct Flown {
         /// The begin of the hour.
-        pub at: i64 = "hour",
+        pub at: Moment = "hour",
         pub flights: i64,
         pub minutes: i64,
     }
 }
 
 /// The flights at a tunnel between two moments; `to` is not included.
-pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Flown>> {
+pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<Flown>> {
     let sql = sql!(
         "SELECT ",
         Flown::COLUMNS,
         " FROM flown_hours
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND flights > 0"
     );
-    let whole = |from: i64, to: i64| tx.list(sql, (tunnel_id, from, to));
+    let whole = |from: Moment, to: Moment| tx.list(sql, (tunnel_id, from, to));
     gather(HOUR_SECONDS, (from, to), whole, |at, to| sum_partial_hour(tx, tunnel_id, at, to))
 }
 
-fn sum_partial_hour(tx: &Read, tunnel_id: i64, at: i64, to: i64) -> Result<Vec<Flown>> {
+fn sum_partial_hour(tx: &Read, tunnel_id: i64, at: Moment, to: Moment) -> Result<Vec<Flown>> {
     let (flights, minutes) = reports::sum_flown(tx, tunnel_id, at, to)?;
     Ok(vec![Flown { at, flights, minutes }])
 }
 
 /// The flights at a tunnel between two moments in sums of 24 hours from the first whole hour on, each under its first
 /// hour with flights; `to` is not included.
-pub(crate) fn list_flown_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Flown>> {
+pub(crate) fn list_flown_days(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<Flown>> {
     let sql = sql!(
         "SELECT min(hour), sum(flights), sum(minutes) FROM flown_hours
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND flights > 0 GROUP BY (hour - ?2) / 86400"
     );
-    let whole = |from: i64, to: i64| {
-        let rows: Vec<(i64, i64, i64)> = tx.list(sql, (tunnel_id, from, to))?;
+    let whole = |from: Moment, to: Moment| {
+        let rows: Vec<(Moment, i64, i64)> = tx.list(sql, (tunnel_id, from, to))?;
         Ok(rows.into_iter().map(|(at, flights, minutes)| Flown { at, flights, minutes }).collect())
     };
     gather(HOUR_SECONDS, (from, to), whole, |at, to| sum_partial_hour(tx, tunnel_id, at, to))
 }
 
 /// All flights at a tunnel between two moments, and their minutes; `to` is not included.
-pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
+pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT coalesce(sum(flights), 0), coalesce(sum(minutes), 0) FROM flown_hours
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3"
     );
-    let whole = |from: i64, to: i64| Ok(vec![tx.get(sql, (tunnel_id, from, to))?]);
+    let whole = |from: Moment, to: Moment| Ok(vec![tx.get(sql, (tunnel_id, from, to))?]);
     let sums: Vec<(i64, i64)> =
         gather(HOUR_SECONDS, (from, to), whole, |from, to| Ok(vec![reports::sum_flown(tx, tunnel_id, from, to)?]))?;
     Ok(sums.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
@@ -70,14 +71,14 @@ pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result
 
 /// The bookings of the flights between two moments by partner, in sums of 24 hours as in [`list_flown_days`]; `to` is
 /// not included.
-pub(crate) fn list_booked_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, Booked)>> {
+pub(crate) fn list_booked_days(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<(Moment, Booked)>> {
     let sql = sql!(
         "SELECT min(hour), partner_id, sum(bookings), sum(minutes), sum(arrived) FROM booked_hours
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND bookings > 0
                GROUP BY (hour - ?2) / 86400, partner_id"
     );
-    let whole = |from: i64, to: i64| tx.list(sql, (tunnel_id, from, to));
-    let part = |at: i64, to: i64| {
+    let whole = |from: Moment, to: Moment| tx.list(sql, (tunnel_id, from, to));
+    let part = |at: Moment, to: Moment| {
         let booked = reports::list_booked(tx, tunnel_id, at, to)?;
         Ok(booked.into_iter().map(|one| (at, one)).collect())
     };
@@ -85,9 +86,9 @@ pub(crate) fn list_booked_days(tx: &Read, tunnel_id: i64, from: i64, to: i64) ->
 }
 
 /// The partners' requests between two moments: partner, event, how often.
-pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(PartnerId, String, i64)>> {
+pub(crate) fn list_events(tx: &Read, from: Moment, to: Moment) -> Result<Vec<(PartnerId, String, i64)>> {
     let sql = sql!("SELECT partner_id, event, sum(times) FROM event_days WHERE day >= ?1 AND day < ?2 GROUP BY 1, 2");
-    let whole = |from: i64, to: i64| tx.list(sql, (from, to));
+    let whole = |from: Moment, to: Moment| tx.list(sql, (from, to));
     gather(DAY_SECONDS, (from, to), whole, |from, to| reports::list_events(tx, from, to))
 }
 
@@ -95,11 +96,11 @@ pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(PartnerI
 /// between.
 fn gather<T>(
     seconds: i64,
-    (from, to): (i64, i64),
-    whole: impl Fn(i64, i64) -> Result<Vec<T>>,
-    part: impl Fn(i64, i64) -> Result<Vec<T>>,
+    (from, to): (Moment, Moment),
+    whole: impl Fn(Moment, Moment) -> Result<Vec<T>>,
+    part: impl Fn(Moment, Moment) -> Result<Vec<T>>,
 ) -> Result<Vec<T>> {
-    let (first, last) = (from + (-from).rem_euclid(seconds), to - to.rem_euclid(seconds));
+    let (first, last) = ((from + (seconds - 1)).rounded_down(seconds), to.rounded_down(seconds));
     if first > last {
         return part(from, to);
     }

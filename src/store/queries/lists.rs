@@ -4,6 +4,7 @@
 use crate::domain::booking::Booking;
 use crate::domain::entry::{Kind, Status};
 use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::store::engine::columns::{Columns, FromRow};
@@ -21,18 +22,18 @@ row! {
         pub real_name: String,
         pub screen_name: String,
         pub email: String,
-        pub email_confirmed_at: Option<i64>,
+        pub email_confirmed_at: Option<Moment>,
         pub phone: String,
-        pub phone_confirmed_at: Option<i64>,
+        pub phone_confirmed_at: Option<Moment>,
         pub country: String,
         pub country_code: String,
-        pub dob: Option<i64>,
+        pub dob: Option<Moment>,
         pub tunnel_id: Option<i64>,
         pub role: Role,
-        pub terms_accepted_at: Option<i64>,
-        pub paid_until: Option<i64>,
-        pub banned_at: Option<i64>,
-        pub join_date: i64,
+        pub terms_accepted_at: Option<Moment>,
+        pub paid_until: Option<Moment>,
+        pub banned_at: Option<Moment>,
+        pub join_date: Moment,
         pub language: String,
     } saved
 }
@@ -93,14 +94,14 @@ row! {
         pub member_id: MemberId,
         pub kind: Kind,
         pub status: Status,
-        pub entry_date: i64,
+        pub entry_date: Moment,
         pub minutes: i64,
         pub tunnel_id: i64,
         pub cat_group: String,
         pub cat_id: String,
         pub skill: String,
         pub instructor_id: Option<MemberId>,
-        pub approval_date: Option<i64>,
+        pub approval_date: Option<Moment>,
         pub comment: String,
         pub comments_instructor: String,
         pub comment_denial: String,

@@ -2,6 +2,7 @@
 
 use crate::domain::entry::{Kind, Status};
 use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::store::Read;
 use crate::store::engine::columns::{Columns, FromRow};
 use rusqlite::{Result, named_params};
@@ -14,7 +15,7 @@ row! {
         pub entry_id: EntryId,
         pub kind: Kind,
         pub status: Status,
-        pub entry_date: i64,
+        pub entry_date: Moment,
         pub minutes: i64,
         pub tunnel_id: i64,
         pub tunnel_name: String = "t.name",
@@ -29,8 +30,8 @@ row! {
         pub instructor_name: String = "coalesce(s.screen_name, '')",
         pub comments_instructor: String,
         pub comment_denial: String,
-        pub approval_date: Option<i64>,
-        pub created_at: i64,
+        pub approval_date: Option<Moment>,
+        pub created_at: Moment,
     }
 }
 
@@ -44,7 +45,7 @@ pub(crate) struct Listed {
     pub entry_id: EntryId,
     pub kind: Kind,
     pub status: Status,
-    pub entry_date: i64,
+    pub entry_date: Moment,
     pub minutes: i64,
     /// Whether the entry is part of an opening balance.
     pub opening: bool,
@@ -139,7 +140,7 @@ pub(crate) fn find(tx: &Read, entry_id: EntryId) -> Result<Option<Line>> {
 
 /// The entries of one kind by `now` that belong to the record, newest first: flight time that counts, or skills and safety
 /// records that were signed.
-pub(crate) fn list_record(tx: &Read, member_id: MemberId, kind: Kind, now: i64, limit: i64) -> Result<Vec<Line>> {
+pub(crate) fn list_record(tx: &Read, member_id: MemberId, kind: Kind, now: Moment, limit: i64) -> Result<Vec<Line>> {
     let sql = sql!(
         LINE,
         " WHERE e.member_id = :id AND e.kind = :kind AND e.entry_date <= :now
@@ -197,7 +198,7 @@ pub(crate) fn list_taken_skills(tx: &Read, member_id: MemberId) -> Result<Vec<St
 }
 
 /// Flights flown by `now` and their minutes.
-pub(crate) fn sum_flown(tx: &Read, member_id: MemberId, now: i64) -> Result<(i64, i64)> {
+pub(crate) fn sum_flown(tx: &Read, member_id: MemberId, now: Moment) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), coalesce(sum(minutes), 0) FROM entries
                WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date <= ?2"
@@ -206,7 +207,7 @@ pub(crate) fn sum_flown(tx: &Read, member_id: MemberId, now: i64) -> Result<(i64
 }
 
 /// The moment of the last entry before a moment; `None`: there is none.
-pub(crate) fn find_last_before(tx: &Read, member_id: MemberId, before: i64) -> Result<Option<i64>> {
+pub(crate) fn find_last_before(tx: &Read, member_id: MemberId, before: Moment) -> Result<Option<Moment>> {
     // One lookup in the index for each kind.
     let sql = sql!(
         "SELECT max(last) FROM (
@@ -220,7 +221,7 @@ pub(crate) fn find_last_before(tx: &Read, member_id: MemberId, before: i64) -> R
 }
 
 /// The number of entries between two moments; `to` is not included.
-pub(crate) fn count_between(tx: &Read, member_id: MemberId, (from, to): (i64, i64)) -> Result<i64> {
+pub(crate) fn count_between(tx: &Read, member_id: MemberId, (from, to): (Moment, Moment)) -> Result<i64> {
     let sql = sql!(
         "SELECT (SELECT count(*) FROM entries
                  WHERE member_id = :id AND kind = 'time' AND entry_date >= :from AND entry_date < :to)
@@ -233,7 +234,7 @@ pub(crate) fn count_between(tx: &Read, member_id: MemberId, (from, to): (i64, i6
 }
 
 /// Minutes flown between two moments; `to` is not included.
-pub(crate) fn sum_flown_between(tx: &Read, member_id: MemberId, (from, to): (i64, i64)) -> Result<i64> {
+pub(crate) fn sum_flown_between(tx: &Read, member_id: MemberId, (from, to): (Moment, Moment)) -> Result<i64> {
     let sql = sql!(
         "SELECT coalesce(sum(minutes), 0) FROM entries
                WHERE member_id = ?1 AND kind = 'time' AND status = 'open' AND entry_date >= ?2 AND entry_date < ?3"

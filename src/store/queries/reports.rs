@@ -2,6 +2,7 @@
 //! statement reads an index alone.
 
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
+use crate::domain::moment::Moment;
 use crate::store::Read;
 use crate::store::engine::columns::Columns;
 use crate::store::tables::bookings::Ending;
@@ -27,14 +28,14 @@ pub(crate) struct BookingLine<'r> {
     pub member_id: MemberId,
     pub member: &'r str,
     pub registration_id: Option<i64>,
-    pub flight_date: i64,
+    pub flight_date: Moment,
     pub minutes: i64,
-    pub arrived_at: Option<i64>,
+    pub arrived_at: Option<Moment>,
     pub ended: Option<Ending>,
 }
 
 /// The bookings of flights between two moments, by partner; `to` is not included.
-pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<Booked>> {
+pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<Booked>> {
     let sql = sql!(
         "SELECT ",
         Booked::COLUMNS,
@@ -46,7 +47,7 @@ pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Resu
 }
 
 /// Flights between two moments, and their minutes, without opening balances.
-pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
+pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), coalesce(sum(minutes), 0) FROM entries INDEXED BY entries_flown
                WHERE kind = 'time' AND status = 'open' AND opening IS NULL
@@ -56,7 +57,7 @@ pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result
 }
 
 /// The partners' requests between two moments: partner, event, how often.
-pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(PartnerId, String, i64)>> {
+pub(crate) fn list_events(tx: &Read, from: Moment, to: Moment) -> Result<Vec<(PartnerId, String, i64)>> {
     let sql = sql!(
         "SELECT partner_id, type, count(*) FROM events INDEXED BY history_by_moment
                WHERE history_seq IS NOT NULL AND at >= ?1 AND at < ?2 GROUP BY partner_id, type"
@@ -69,8 +70,8 @@ pub(crate) fn list_events(tx: &Read, from: i64, to: i64) -> Result<Vec<(PartnerI
 pub(crate) fn each_booking(
     tx: &Read,
     tunnel_id: i64,
-    after: (i64, BookingId),
-    to: i64,
+    after: (Moment, BookingId),
+    to: Moment,
     limit: i64,
     mut take: impl FnMut(&BookingLine),
 ) -> Result<()> {

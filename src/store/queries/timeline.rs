@@ -2,6 +2,7 @@
 //! row and its moment; the details are in the table of its kind.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::Read;
 use rusqlite::{Result, named_params};
 
@@ -31,7 +32,7 @@ row! {
         /// The step of an entry's event; the flight date of a booking, in Unix seconds.
         pub(crate) more: i64,
         /// The moment of the event; Unix seconds.
-        pub(crate) at: i64,
+        pub(crate) at: Moment,
     }
 }
 
@@ -65,7 +66,7 @@ pub(crate) fn list(tx: &Read, member_id: MemberId, limit: i64, offset: i64) -> R
 }
 
 /// The moments of a member's events, latest first.
-pub(crate) fn list_moments(tx: &Read, member_id: MemberId, limit: i64) -> Result<Vec<i64>> {
+pub(crate) fn list_moments(tx: &Read, member_id: MemberId, limit: i64) -> Result<Vec<Moment>> {
     let sql = sql!("SELECT at FROM (", EVENTS, ") ORDER BY at DESC LIMIT :limit");
     tx.list(sql, named_params! {":id": member_id, ":limit": limit})
 }

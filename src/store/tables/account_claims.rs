@@ -2,6 +2,7 @@
 //! the codes are stored.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{ITS_OWN, OPENS, WHO_DID, stays};
 use crate::store::personal::{Ahead, Expiry, NUMBERS, Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
@@ -47,7 +48,7 @@ pub(crate) fn insert(
     code_hash: &[u8; 32],
     member_id: MemberId,
     email: &str,
-    ends_at: i64,
+    ends_at: Moment,
 ) -> Result<usize> {
     insert!(tx.run, "INSERT INTO account_claims" {
         code_hash: &code_hash[..], member_id, email, created_at: tx.now(), ends_at,
@@ -56,7 +57,7 @@ pub(crate) fn insert(
 
 /// Finds a valid code: not expired, not mailed to an address that the member has changed since, and of an account that
 /// is [unclaimed](is_unclaimed).
-pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<Claim>> {
+pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: Moment) -> Result<Option<Claim>> {
     let sql = sql!(
         "SELECT ",
         Claim::COLUMNS,
@@ -81,7 +82,7 @@ pub(crate) fn is_unclaimed(tx: &Read, member_id: MemberId) -> Result<bool> {
 }
 
 /// When the member's mailed code expires; `None`: there is no valid one.
-pub(crate) fn find_mailed(tx: &Read, member_id: MemberId, now: i64) -> Result<Option<i64>> {
+pub(crate) fn find_mailed(tx: &Read, member_id: MemberId, now: Moment) -> Result<Option<Moment>> {
     let sql = sql!("SELECT max(ends_at) FROM account_claims WHERE member_id = ?1 AND email <> '' AND ?2 < ends_at");
     tx.get(sql, (member_id, now))
 }
@@ -139,7 +140,7 @@ pub(crate) fn find_alike(tx: &Read, member_id: MemberId) -> Result<Option<Alike>
 }
 
 /// Members born on this day.
-pub(crate) fn list_born(tx: &Read, dob: i64, limit: i64) -> Result<Vec<Alike>> {
+pub(crate) fn list_born(tx: &Read, dob: Moment, limit: i64) -> Result<Vec<Alike>> {
     let sql = sql!("SELECT ", Alike::COLUMNS, " FROM members WHERE dob = ?1 ORDER BY member_id LIMIT ?2");
     tx.list(sql, (dob, limit))
 }

@@ -3,6 +3,7 @@
 
 use crate::domain::audit::{self, Actor, Detail, Hash, Head, Row, Subject};
 use crate::domain::audit_action;
+use crate::domain::moment::Moment;
 use crate::store::personal::{OUR_WORD, Rows, Table, kept, not_personal};
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
@@ -54,9 +55,9 @@ pub struct Filter {
     /// The action, such as `member.banned`.
     pub action: Option<String>,
     /// The begin, included; Unix seconds.
-    pub since: Option<i64>,
+    pub since: Option<Moment>,
     /// The end, not included; Unix seconds.
-    pub until: Option<i64>,
+    pub until: Option<Moment>,
     /// Only rows with a smaller `seq`.
     pub before: Option<i64>,
 }
@@ -197,7 +198,7 @@ impl Bounds {
 }
 
 /// The first row of this moment or later.
-fn find_since(tx: &Read, moment: i64) -> Result<Option<i64>> {
+fn find_since(tx: &Read, moment: Moment) -> Result<Option<i64>> {
     tx.find(sql!("SELECT seq FROM audit WHERE at >= ?1 ORDER BY at, seq LIMIT 1"), [moment])
 }
 
@@ -212,7 +213,7 @@ pub fn list_after(tx: &Read, seq: i64, limit: i64) -> Result<Vec<HashedRow>> {
 }
 
 /// The rows that record a return to an earlier state, by a restore, a rollback or a promotion: number and moment.
-pub(crate) fn list_returns(tx: &Read) -> Result<Vec<(i64, i64)>> {
+pub(crate) fn list_returns(tx: &Read) -> Result<Vec<(i64, Moment)>> {
     let sql = sql!(
         "SELECT seq, at FROM audit WHERE action IN ('site.restored', 'site.rolled_back', 'site.promoted') ORDER BY seq"
     );
@@ -249,7 +250,7 @@ mod tests {
             (30, ActorId::Member(MemberId(10)), "entry.signed", member(MemberId(7)), here),
             (40, ActorId::Job("tls"), "tls.renewed", Subject::Site, Origin::Site),
         ] {
-            insert(&Write::on(conn, at), &Actor { id, origin }, action, &subject, &Detail::none()).unwrap();
+            insert(&Write::on(conn, Moment(at)), &Actor { id, origin }, action, &subject, &Detail::none()).unwrap();
         }
     }
 
@@ -323,9 +324,11 @@ mod tests {
         assert_eq!(seqs(subject("mem"), 9), [0; 0]);
         let banned_since =
             |since| Filter { action: Some("member.banned".to_owned()), since: Some(since), ..Filter::default() };
-        assert_eq!(seqs(banned_since(15), 9), [2]);
-        let span = |since, until| seqs(Filter { since: Some(since), until: Some(until), ..Filter::default() }, 9);
-        assert_eq!(count(&Read::on(&conn), &banned_since(15)).unwrap(), 1);
+        assert_eq!(seqs(banned_since(Moment(15)), 9), [2]);
+        let span = |since, until| {
+            seqs(Filter { since: Some(Moment(since)), until: Some(Moment(until)), ..Filter::default() }, 9)
+        };
+        assert_eq!(count(&Read::on(&conn), &banned_since(Moment(15))).unwrap(), 1);
         assert_eq!((span(20, 40), span(0, 99), span(41, 99)), (vec![3, 2], vec![4, 3, 2, 1], vec![]));
     }
 }

@@ -3,6 +3,7 @@
 use super::audit;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::personal::{Ahead, Expiry, HASH, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -13,7 +14,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::nobodys("kept_bans", &[not_person
     .ahead(Ahead::BeginNow("banned_at"))];
 
 /// Sets the moment of a ban, in Unix seconds; `None` lifts the ban. Clears the end and the reason of an earlier one.
-pub fn set(tx: &Write, member_id: MemberId, banned_at: Option<i64>) -> Result<usize> {
+pub fn set(tx: &Write, member_id: MemberId, banned_at: Option<Moment>) -> Result<usize> {
     let sql = sql!(
         "UPDATE members SET banned_at = :banned_at, banned_until = NULL, ban_reason = '', updated_at = :now WHERE member_id = :id"
     );
@@ -25,7 +26,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Ban {
         /// The last second of the ban, that of a day; `None`: it has none, and a clerk must lift it.
-        pub banned_until: Option<i64>,
+        pub banned_until: Option<Moment>,
         pub ban_reason: String,
     }
 }
@@ -36,14 +37,14 @@ pub(crate) fn find(tx: &Read, member_id: MemberId) -> Result<Option<Ban>> {
 }
 
 /// Sets the end (`None`: none) and the reason of a ban, where the account is banned.
-pub(crate) fn set_terms(tx: &Write, member_id: MemberId, until: Option<i64>, reason: &str) -> Result<usize> {
+pub(crate) fn set_terms(tx: &Write, member_id: MemberId, until: Option<Moment>, reason: &str) -> Result<usize> {
     let sql =
         sql!("UPDATE members SET banned_until = ?2, ban_reason = ?3 WHERE member_id = ?1 AND banned_at IS NOT NULL");
     tx.run(sql, (member_id, until, reason))
 }
 
 /// The members whose ban has ended by `now` and is not lifted yet.
-pub(crate) fn list_ended(tx: &Read, now: i64) -> Result<Vec<MemberId>> {
+pub(crate) fn list_ended(tx: &Read, now: Moment) -> Result<Vec<MemberId>> {
     tx.list(sql!("SELECT member_id FROM members WHERE banned_until < ?1 AND banned_at IS NOT NULL"), [now])
 }
 
@@ -56,8 +57,8 @@ row! {
     struct Confirmed {
         email: Option<String> = "iif(email_confirmed_at IS NULL OR email = '', NULL, email)",
         phone: Option<String> = "iif(phone_confirmed_at IS NULL OR phone = '', NULL, phone)",
-        banned_at: Option<i64>,
-        banned_until: Option<i64>,
+        banned_at: Option<Moment>,
+        banned_until: Option<Moment>,
     }
 }
 
@@ -82,7 +83,7 @@ pub(crate) fn renew_kept(tx: &Write, member_id: MemberId) -> Result<()> {
     let Some(found) = find_confirmed(tx, member_id)? else { return Ok(()) };
     for hash in [found.email, found.phone].into_iter().flatten().filter_map(|address| address_hash(tx, &address)) {
         let sql = sql!("DELETE FROM kept_bans WHERE address_hash = ?1 RETURNING banned_at, ends_at");
-        let Some((banned_at, ends_at)) = tx.find::<(i64, Option<i64>)>(sql, [&hash[..]])? else { continue };
+        let Some((banned_at, ends_at)) = tx.find::<(Moment, Option<Moment>)>(sql, [&hash[..]])? else { continue };
         if found.banned_at.is_none() && ends_at.is_none_or(|end| tx.now() <= end) {
             set(tx, member_id, Some(banned_at))?;
             set_terms(tx, member_id, ends_at, "")?;

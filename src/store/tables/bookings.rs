@@ -3,6 +3,7 @@
 use super::partners;
 use crate::domain::booking::Booking;
 use crate::domain::ids::{BookingId, EntryId, MemberId, PartnerId};
+use crate::domain::moment::Moment;
 use crate::store::engine::columns::{Columns, FromRow};
 use crate::store::joining::{OPENS, WHO_DID, moves_unless, stays};
 use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Seen, Table, not_personal, replaced, searched, secret};
@@ -55,16 +56,16 @@ row! {
         pub member_id: MemberId,
         pub booking: Booking = Booking::COLUMNS,
         /// The flight date that the partner sent last, where the desk has changed it since.
-        pub sent_flight_date: Option<i64>,
+        pub sent_flight_date: Option<Moment>,
         pub sent_minutes: Option<i64>,
-        pub arrived_at: Option<i64>,
+        pub arrived_at: Option<Moment>,
         pub time_waits: TimeWaits,
         pub ending: Option<Ending> = "b.ended_as",
-        pub ended_at: Option<i64>,
+        pub ended_at: Option<Moment>,
         pub tunnel_name: String = "t.name",
         pub entry_id: Option<EntryId> = "e.entry_id",
-        pub created_at: i64,
-        pub updated_at: i64,
+        pub created_at: Moment,
+        pub updated_at: Moment,
     }
 }
 
@@ -112,8 +113,8 @@ impl BookingRow {
 pub(crate) struct Filter {
     pub partner_id: Option<PartnerId>,
     pub member_id: Option<MemberId>,
-    pub from: Option<i64>,
-    pub to: Option<i64>,
+    pub from: Option<Moment>,
+    pub to: Option<Moment>,
     /// Only bookings with an event in the history after this `seq`.
     pub after: Option<i64>,
 }
@@ -222,7 +223,7 @@ pub(crate) fn find(tx: &Read, booking_id: BookingId, tunnel_id: i64) -> Result<O
 pub(crate) fn set_sent(
     tx: &Write,
     booking_id: BookingId,
-    flight_date: Option<i64>,
+    flight_date: Option<Moment>,
     minutes: Option<i64>,
 ) -> Result<usize> {
     let sql = sql!(
@@ -261,7 +262,7 @@ pub(crate) fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Resul
 }
 
 pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
-    if filter.member_id.map(i64::from).or(filter.from).or(filter.to).or(filter.after).is_none() {
+    if filter.member_id.is_none() && filter.from.is_none() && filter.to.is_none() && filter.after.is_none() {
         return partners::count_bookings(tx, filter.partner_id);
     }
     let conditions = filter.conditions();
@@ -276,17 +277,17 @@ row! {
         pub booking_id: BookingId,
         pub member_id: MemberId,
         pub name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
-        pub flight_date: i64,
+        pub flight_date: Moment,
         pub minutes_booked: i64,
-        pub arrived_at: Option<i64>,
+        pub arrived_at: Option<Moment>,
         pub no_show: bool = "b.ended_as IS NOT NULL",
         pub banned: bool = "m.banned_at IS NOT NULL",
-        pub paid_until: Option<i64> = "m.paid_until",
-        pub dob: Option<i64> = "m.dob",
+        pub paid_until: Option<Moment> = "m.paid_until",
+        pub dob: Option<Moment> = "m.dob",
         pub holds_flyer_1: bool = "m.holds_flyer_1",
         /// Whether the member holds levels of other programmes.
         pub holds_more: bool = "m.programmes NOT IN ('', 'Flyer')",
-        pub last_flight: Option<i64> = "(SELECT max(e.entry_date) FROM entries e WHERE e.member_id = b.member_id
+        pub last_flight: Option<Moment> = "(SELECT max(e.entry_date) FROM entries e WHERE e.member_id = b.member_id
                                          AND e.kind = 'time' AND e.status = 'open' AND e.entry_date <= :now)",
         /// Whether there was neither a booking nor a flight before this day.
         pub first_time: bool = "NOT EXISTS (SELECT 1 FROM bookings o WHERE o.member_id = b.member_id
@@ -307,9 +308,9 @@ const ARRIVAL: &str = joined!(
 pub(crate) fn list_arrivals(
     tx: &Read,
     tunnel_id: i64,
-    (from, to): (i64, i64),
+    (from, to): (Moment, Moment),
     (limit, offset): (i64, i64),
-    now: i64,
+    now: Moment,
 ) -> Result<Vec<Arrival>> {
     let sql = sql!(ARRIVAL, " ORDER BY b.flight_date, b.booking_id LIMIT :limit OFFSET :offset");
     let params = named_params! {":day": from, ":to": to, ":tunnel_id": tunnel_id, ":limit": limit, ":offset": offset,
@@ -318,7 +319,12 @@ pub(crate) fn list_arrivals(
 }
 
 /// The minutes booked in each slot of `seconds` of a day: the slot's number from 0, and the minutes.
-pub(crate) fn list_load(tx: &Read, tunnel_id: i64, (from, to): (i64, i64), seconds: i64) -> Result<Vec<(i64, i64)>> {
+pub(crate) fn list_load(
+    tx: &Read,
+    tunnel_id: i64,
+    (from, to): (Moment, Moment),
+    seconds: i64,
+) -> Result<Vec<(i64, i64)>> {
     let sql = sql!(
         "SELECT (flight_date - ?1) / ?4, sum(minutes_booked) FROM bookings
                WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 AND ended_as IS NULL GROUP BY 1"
@@ -331,9 +337,9 @@ row! {
     #[derive(Debug)]
     pub(crate) struct OwnBooking {
         pub booking_id: BookingId,
-        pub flight_date: i64,
+        pub flight_date: Moment,
         pub minutes_booked: i64,
-        pub arrived_at: Option<i64>,
+        pub arrived_at: Option<Moment>,
         /// The minutes that the booking put into the logbook.
         pub minutes_logged: Option<i64> =
             "(SELECT e.minutes FROM entries e WHERE e.booking_id = bookings.booking_id AND e.status = 'open')",
@@ -354,8 +360,8 @@ pub(crate) fn list_own(
     tx: &Read,
     tunnel_id: i64,
     member_id: MemberId,
-    from: i64,
-    to: i64,
+    from: Moment,
+    to: Moment,
     limit: i64,
 ) -> Result<Vec<OwnBooking>> {
     let sql = sql!(
@@ -376,8 +382,8 @@ pub(crate) fn find_next(
     tx: &Read,
     (partner_id, member_id): (PartnerId, MemberId),
     tunnel_id: i64,
-    from: i64,
-) -> Result<Option<i64>> {
+    from: Moment,
+) -> Result<Option<Moment>> {
     let sql = sql!(
         "SELECT flight_date FROM bookings
                WHERE member_id = ?1 AND flight_date >= ?2 AND partner_id = ?3 AND tunnel_id = ?4
@@ -388,7 +394,7 @@ pub(crate) fn find_next(
 }
 
 /// The bookings between two moments, without cancelled ones, and how many of them have checked in.
-pub(crate) fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<(i64, i64)> {
+pub(crate) fn count_arrivals(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), count(arrived_at) FROM bookings
                WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 AND ended_as IS NOT 'cancelled'"
@@ -397,7 +403,7 @@ pub(crate) fn count_arrivals(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> R
 }
 
 /// Checks a booking in; a second time changes nothing. `by`: the actor.
-pub(crate) fn set_arrived(tx: &Write, booking_id: BookingId, at: i64, by: Option<MemberId>) -> Result<usize> {
+pub(crate) fn set_arrived(tx: &Write, booking_id: BookingId, at: Moment, by: Option<MemberId>) -> Result<usize> {
     let sql = sql!("UPDATE bookings SET arrived_at = ?2, arrived_by = ?3 WHERE booking_id = ?1 AND arrived_at IS NULL");
     tx.run(sql, (booking_id, at, by))
 }

@@ -2,6 +2,7 @@
 
 use super::site_texts::SiteText;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::moves;
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
@@ -23,7 +24,7 @@ pub(crate) fn insert(tx: &Write, member_id: MemberId, text: &SiteText) -> Result
 }
 
 /// The version that a member confirmed last, and when (Unix seconds).
-pub(crate) fn find_last(tx: &Read, member_id: MemberId) -> Result<Option<(i64, i64)>> {
+pub(crate) fn find_last(tx: &Read, member_id: MemberId) -> Result<Option<(i64, Moment)>> {
     let sql = sql!(
         "SELECT version, confirmed_at FROM brief_confirmations WHERE member_id = ?1 ORDER BY confirmation_id DESC LIMIT 1"
     );

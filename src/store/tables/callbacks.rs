@@ -2,6 +2,7 @@
 //! verdict.
 
 use crate::domain::mail_event;
+use crate::domain::moment::Moment;
 use crate::keys::{Keys, columns};
 use crate::store::personal::{Expiry, Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
@@ -91,8 +92,8 @@ row! {
         pub verdict: String,
         pub sealed: Vec<u8>,
         pub times: i64,
-        pub received_at: i64,
-        pub repeated_at: Option<i64>,
+        pub received_at: Moment,
+        pub repeated_at: Option<Moment>,
     }
 }
 

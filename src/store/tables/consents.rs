@@ -3,6 +3,7 @@
 
 use super::site_texts::Kind;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::waiver::SigningPlace;
 use crate::store::joining::{ITS_OWN, WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
@@ -42,7 +43,7 @@ row! {
         /// The language of the text; ISO 639-1.
         pub(crate) language: String,
         pub(crate) text_hash: [u8; 32],
-        pub(crate) said_at: i64,
+        pub(crate) said_at: Moment,
         pub(crate) place: SigningPlace,
         /// The guardian or clerk who answered, where it was not the member.
         pub(crate) said_by: Option<MemberId>,

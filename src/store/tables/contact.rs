@@ -1,6 +1,7 @@
 //! Messages of the contact form.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Expiry, OUR_WORD, Rows, Table, deleted, not_personal, searched};
 use crate::store::{Read, Write};
@@ -73,9 +74,9 @@ row! {
         /// Whether the request came with that member's session.
         pub signed_in: bool,
         /// When the message was sent, in Unix seconds.
-        pub created_at: i64,
+        pub created_at: Moment,
         /// When the desk marked the message as done, in Unix seconds.
-        pub done_at: Option<i64>,
+        pub done_at: Option<Moment>,
     }
 }
 

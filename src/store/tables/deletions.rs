@@ -1,5 +1,6 @@
 //! Requests for deletion that came by a social network, and their outcome.
 
+use crate::domain::moment::Moment;
 use crate::store::personal::{HASH, OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -31,8 +32,8 @@ row! {
     pub(crate) struct Deletion {
         pub code: String,
         pub outcome: Outcome,
-        pub asked_at: i64,
-        pub done_at: i64,
+        pub asked_at: Moment,
+        pub done_at: Moment,
     }
 }
 

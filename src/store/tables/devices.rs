@@ -1,6 +1,7 @@
 //! Devices that members signed in on. Only hashes of their tokens are stored.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, NUMBERS, Rows, Table, secret};
 use crate::store::{Read, Write};
@@ -44,7 +45,7 @@ row! {
 }
 
 /// Finds a device; `None`: the device is unknown.
-pub(crate) fn find(tx: &Read, device_hash: &DeviceHash, member_id: MemberId, now: i64) -> Result<Option<Seen>> {
+pub(crate) fn find(tx: &Read, device_hash: &DeviceHash, member_id: MemberId, now: Moment) -> Result<Option<Seen>> {
     let sql = sql!("SELECT ", Seen::COLUMNS, " FROM devices WHERE device_hash = :hash AND used_at > :old LIMIT 1");
     let params = named_params! {":hash": &device_hash[..], ":id": member_id, ":old": now - KEPT_SECONDS};
     tx.find(sql, params)

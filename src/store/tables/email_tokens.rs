@@ -1,6 +1,7 @@
 //! The tokens in the mails that confirm an address. Only their hashes are kept.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, Rows, Table, deleted, secret};
 use crate::store::{Read, Write};
@@ -25,8 +26,8 @@ row! {
     pub(crate) struct EmailToken {
         pub member_id: MemberId,
         pub email: String,
-        pub ends_at: i64,
-        pub used_at: Option<i64>,
+        pub ends_at: Moment,
+        pub used_at: Option<Moment>,
         /// Whether the address replaces the confirmed one.
         pub takes_over: bool,
     }
@@ -38,7 +39,7 @@ pub(crate) fn insert(
     member_id: MemberId,
     email: &str,
     takes_over: bool,
-    ends_at: i64,
+    ends_at: Moment,
 ) -> Result<usize> {
     insert!(tx.run, "INSERT INTO email_tokens" {
         token_hash: &token_hash[..], member_id, email, takes_over, created_at: tx.now(), ends_at,
@@ -69,7 +70,7 @@ pub(crate) fn end_address_changes(tx: &Write, member_id: MemberId) -> Result<usi
 }
 
 /// The address that replaces the member's confirmed one as soon as its owner opens the mailed link.
-pub(crate) fn find_address_change(tx: &Read, member_id: MemberId, now: i64) -> Result<Option<String>> {
+pub(crate) fn find_address_change(tx: &Read, member_id: MemberId, now: Moment) -> Result<Option<String>> {
     let sql = sql!(
         "SELECT email FROM email_tokens
          WHERE member_id = ?1 AND takes_over AND used_at IS NULL AND ends_at > ?2 ORDER BY created_at DESC LIMIT 1"

@@ -4,6 +4,7 @@
 use super::bookings::Ending;
 use super::entries::NewTime;
 use crate::domain::ids::{BookingId, MemberId};
+use crate::domain::moment::Moment;
 use crate::store::Write;
 use rusqlite::Result;
 
@@ -11,7 +12,7 @@ row! {
     /// The flight time that was removed from a logbook with a booking that ended.
     #[derive(Debug)]
     pub(crate) struct Removed {
-        pub removed_date: Option<i64>,
+        pub removed_date: Option<Moment>,
         pub removed_minutes: Option<i64>,
         pub removed_comment: Option<String>,
     }
@@ -36,7 +37,7 @@ pub(crate) fn set_ended(
 pub(crate) fn update_removed(
     tx: &Write,
     booking_id: BookingId,
-    date: Option<i64>,
+    date: Option<Moment>,
     minutes: Option<i64>,
 ) -> Result<usize> {
     let sql = sql!(

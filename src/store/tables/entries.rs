@@ -2,6 +2,7 @@
 
 use crate::domain::entry::{Kind, Status};
 use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::store::joining::{ITS_OWN, WHO_DID, moves_unless, stays};
 use crate::store::personal::{CATALOGUE, Expiry, OUR_WORD, Rows, Seen, Table, not_personal, searched};
 use crate::store::{Read, Write};
@@ -83,7 +84,7 @@ row! {
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct NewTime {
         /// When the flight was, in Unix seconds.
-        pub entry_date: i64,
+        pub entry_date: Moment,
         /// Minutes in the air.
         pub minutes: i64,
         /// The tunnel of the flight.
@@ -99,7 +100,7 @@ row! {
         pub entry_id: EntryId,
         pub member_id: MemberId,
         pub status: Status,
-        pub entry_date: i64,
+        pub entry_date: Moment,
         pub minutes: i64,
         pub tunnel_id: i64,
         pub tunnel_name: String = "t.name",
@@ -108,14 +109,14 @@ row! {
         pub booking_id: Option<BookingId>,
         /// Whether the entry is part of an opening balance.
         pub opening: bool = "e.opening IS NOT NULL",
-        pub created_at: i64,
+        pub created_at: Moment,
     }
 }
 
 /// A member's last flight, and the booked flights.
 #[derive(Debug)]
 pub(crate) struct Flown {
-    pub last_flight: Option<i64>,
+    pub last_flight: Option<Moment>,
     /// Minutes that are booked and not flown yet.
     pub minutes_ahead: i64,
 }
@@ -157,7 +158,7 @@ pub(crate) fn update_time(tx: &Write, entry_id: EntryId, time: &NewTime) -> Resu
 pub(crate) fn update_booked_time(
     tx: &Write,
     booking_id: BookingId,
-    entry_date: Option<i64>,
+    entry_date: Option<Moment>,
     minutes: Option<i64>,
     tunnel_id: Option<i64>,
 ) -> Result<usize> {
@@ -212,13 +213,13 @@ pub(crate) fn count_time(tx: &Read, member_id: MemberId) -> Result<i64> {
 
 /// The last flight by `now`, and the minutes booked after it. Reads the index once, from the latest booked flight back
 /// to the last flown one, because every profile needs both.
-pub(crate) fn find_flown(tx: &Read, member_id: MemberId, now: i64) -> Result<Flown> {
+pub(crate) fn find_flown(tx: &Read, member_id: MemberId, now: Moment) -> Result<Flown> {
     let sql = sql!(
         "SELECT entry_date, minutes FROM entries WHERE member_id = ?1 AND kind = 'time' AND status = 'open'
                ORDER BY entry_date DESC"
     );
     let mut flown = Flown { last_flight: None, minutes_ahead: 0 };
-    tx.each(sql, [member_id], |(at, minutes): (i64, i64)| {
+    tx.each(sql, [member_id], |(at, minutes): (Moment, i64)| {
         if at <= now {
             flown.last_flight = Some(at);
             return ControlFlow::Break(());
@@ -233,7 +234,7 @@ row! {
     /// Flight time of a day.
     #[derive(Debug)]
     pub(crate) struct Logged {
-        pub(crate) entry_date: i64,
+        pub(crate) entry_date: Moment,
         pub(crate) minutes: i64,
         /// The booking that made the entry; `None`: the entry was typed.
         pub(crate) booking_id: Option<BookingId>,
@@ -241,7 +242,12 @@ row! {
 }
 
 /// A member's flight time between two moments, by its date; without opening balances.
-pub(crate) fn list_day(tx: &Read, member_id: MemberId, (from, to): (i64, i64), limit: i64) -> Result<Vec<Logged>> {
+pub(crate) fn list_day(
+    tx: &Read,
+    member_id: MemberId,
+    (from, to): (Moment, Moment),
+    limit: i64,
+) -> Result<Vec<Logged>> {
     let sql = sql!(
         "SELECT ",
         Logged::COLUMNS,
@@ -264,7 +270,7 @@ pub fn delete(tx: &Write, entry_id: EntryId) -> Result<usize> {
 }
 
 /// The flights at a tunnel between two moments: when, and how many minutes.
-pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: i64, to: i64) -> Result<Vec<(i64, i64)>> {
+pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<(Moment, i64)>> {
     let sql = sql!(
         "SELECT entry_date, minutes FROM entries
                WHERE kind = 'time' AND status = 'open' AND opening IS NULL AND entry_date >= ?1 AND entry_date < ?2

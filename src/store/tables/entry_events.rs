@@ -2,6 +2,7 @@
 
 use crate::domain::entry::Status;
 use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::store::joining::{AS_IT_WAS, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};
@@ -20,7 +21,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct EntryEvent in "v." {
         pub step: i64,
-        pub at: i64,
+        pub at: Moment,
         /// The actor.
         pub member_id: MemberId,
         /// The actor's name; empty where the account is gone.

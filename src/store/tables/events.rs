@@ -2,6 +2,7 @@
 
 use crate::domain::event::{Audience, Choice, Concerned};
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
+use crate::domain::moment::Moment;
 use crate::store::joining::{AS_IT_WAS, stays};
 use crate::store::personal::{Expiry, OUR_WORD, Rows, Seen, Table, not_personal};
 use crate::store::{Read, Write};
@@ -149,7 +150,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct EventRow in "e." {
         pub seq: i64,
-        pub at: i64,
+        pub at: Moment,
         pub name: String = "e.type",
         pub partner_id: Option<PartnerId>,
         pub client_id: Option<String> = "p.client_id",

@@ -1,5 +1,6 @@
 //! Counts of failed attempts (wrong passwords and codes) by the hour.
 
+use crate::domain::moment::Moment;
 use crate::store::personal::{Expiry, Table};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -13,11 +14,11 @@ const HOUR_SECONDS: i64 = 3_600;
 const KEPT_SECONDS: i64 = 8 * 86_400;
 
 pub(crate) fn count_one(tx: &Write) -> Result<usize> {
-    let hour = tx.now() - tx.now().rem_euclid(HOUR_SECONDS);
+    let hour = tx.now().rounded_down(HOUR_SECONDS);
     insert!(tx.run, "INSERT INTO failed_attempts" { hour, attempts: 1 } "ON CONFLICT (hour) DO UPDATE SET attempts = attempts + 1")
 }
 
 /// Failed attempts in the hours that ended after a moment, with the present hour.
-pub(crate) fn count_since(tx: &Read, moment: i64) -> Result<i64> {
+pub(crate) fn count_since(tx: &Read, moment: Moment) -> Result<i64> {
     tx.get(sql!("SELECT coalesce(sum(attempts), 0) FROM failed_attempts WHERE hour > ?1"), [moment - HOUR_SECONDS])
 }

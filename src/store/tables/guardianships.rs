@@ -2,6 +2,7 @@
 //! rules derive from the day of birth.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::waiver::Relation;
 use crate::store::joining::{WHO_DID, moves_unless, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, searched};
@@ -42,7 +43,7 @@ row! {
         pub(crate) permission: String,
         pub(crate) child: String = "coalesce(nullif(c.real_name, ''), nullif(c.screen_name, ''), c.username)",
         /// Midnight of the child's day of birth in UTC.
-        pub(crate) born: Option<i64> = "c.dob",
+        pub(crate) born: Option<Moment> = "c.dob",
         pub(crate) guardian: String = "coalesce(nullif(a.real_name, ''), nullif(a.screen_name, ''), a.username)",
     }
 }
@@ -71,7 +72,7 @@ pub(crate) fn list_of_guardian(tx: &Read, guardian_id: MemberId) -> Result<Vec<G
 
 /// Children with a guardian who were born in this span (Unix seconds), and their day of birth, of whose coming of age nobody was
 /// told.
-pub(crate) fn list_unannounced(tx: &Read, (from, to): (i64, i64)) -> Result<Vec<(MemberId, i64)>> {
+pub(crate) fn list_unannounced(tx: &Read, (from, to): (Moment, Moment)) -> Result<Vec<(MemberId, Moment)>> {
     let sql = sql!(
         "SELECT c.member_id, c.dob FROM members c WHERE c.dob IS NOT NULL AND c.dob BETWEEN ?1 AND ?2
             AND EXISTS (SELECT 1 FROM guardianships g WHERE g.child_id = c.member_id AND g.ended_at IS NULL)

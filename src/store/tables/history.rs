@@ -5,6 +5,7 @@ use super::bookings::BookingRow;
 use super::partners;
 use crate::domain::booking::Booking;
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
+use crate::domain::moment::Moment;
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
 use serde::Serialize;
@@ -20,7 +21,7 @@ row! {
         /// The event's name: see [`super::events::Event`].
         pub event: String,
         /// When the request was made, in Unix seconds.
-        pub at: i64,
+        pub at: Moment,
         /// The user record of the partner that the event is about, if any.
         pub user_id: Option<i64>,
         /// The member whose PIN came with the request, if any.
@@ -38,9 +39,9 @@ pub struct Filter {
     /// Only rows of this partner.
     pub partner_id: Option<PartnerId>,
     /// The begin, in Unix seconds, included.
-    pub from: Option<i64>,
+    pub from: Option<Moment>,
     /// The end, in Unix seconds, not included.
-    pub to: Option<i64>,
+    pub to: Option<Moment>,
     /// Only rows after this `seq`.
     pub after: Option<i64>,
 }
@@ -51,8 +52,8 @@ struct BookingDetail<'a> {
     #[serde(flatten)]
     booking: &'a Booking,
     ended: Option<&'static str>,
-    ended_at: Option<i64>,
-    arrived_at: Option<i64>,
+    ended_at: Option<Moment>,
+    arrived_at: Option<Moment>,
 }
 
 /// The `detail` of an event about a booking: its values as they stand after it.
@@ -90,7 +91,7 @@ pub fn list(tx: &Read, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<H
 }
 
 pub(crate) fn count(tx: &Read, filter: &Filter) -> Result<i64> {
-    if filter.after.or(filter.from).or(filter.to).is_none() {
+    if filter.after.is_none() && filter.from.is_none() && filter.to.is_none() {
         return partners::count_events(tx, filter.partner_id);
     }
     let conditions = filter.conditions();
@@ -104,7 +105,7 @@ pub(crate) fn last_seq(tx: &Read) -> Result<i64> {
 }
 
 /// How many rows come after this one, and the moment of the oldest of them.
-pub(crate) fn waiting(tx: &Read, after: i64) -> Result<(i64, Option<i64>)> {
+pub(crate) fn waiting(tx: &Read, after: i64) -> Result<(i64, Option<Moment>)> {
     // Where nothing was sent yet, all rows wait: their count is kept by triggers.
     let count = match after {
         ..=0 => partners::count_events(tx, None)?,
@@ -115,9 +116,9 @@ pub(crate) fn waiting(tx: &Read, after: i64) -> Result<(i64, Option<i64>)> {
 }
 
 /// The first row with a number in this range (both ends in it) that is younger than `at`.
-pub(crate) fn first_younger(tx: &Read, first: i64, last: i64, at: i64) -> Result<Option<i64>> {
+pub(crate) fn first_younger(tx: &Read, first: i64, last: i64, at: Moment) -> Result<Option<i64>> {
     let sql = sql!("SELECT seq FROM history WHERE seq BETWEEN ?1 AND ?2 AND at > ?3 ORDER BY seq LIMIT 1");
-    tx.find(sql, [first, last, at])
+    tx.find(sql, (first, last, at))
 }
 
 /// Renumbers the rows from `first` on to the numbers from `to` on, in the same order. Returns the number of rows.

@@ -1,6 +1,7 @@
 //! Webhooks: addresses to which a partner's events are sent, their secrets, and the events that wait for them.
 
 use crate::domain::ids::{BookingId, HookId, PartnerId};
+use crate::domain::moment::Moment;
 use crate::keys::{Keys, columns};
 use crate::store::personal::{OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
@@ -59,21 +60,21 @@ row! {
         /// Events up to this one are queued.
         pub cursor: i64,
         /// Since when nothing was taken.
-        pub failing_since: Option<i64>,
+        pub failing_since: Option<Moment>,
         /// Why the last delivery was not taken.
         pub trouble: String,
         /// Deliveries that were taken.
         pub sent: i64,
         /// When the last one was.
-        pub taken_at: Option<i64>,
+        pub taken_at: Option<Moment>,
         /// Whether a test is to be sent.
         pub test_asked: bool,
         /// When the last test was taken.
-        pub tested_at: Option<i64>,
+        pub tested_at: Option<Moment>,
         /// When it was registered.
-        pub created_at: i64,
+        pub created_at: Moment,
         /// When it ended.
-        pub ended_at: Option<i64>,
+        pub ended_at: Option<Moment>,
         /// Why.
         pub ended_as: Option<Ended>,
         /// Events that wait.
@@ -151,7 +152,7 @@ pub(crate) fn insert_secret(
     keys: &Keys,
     hook_id: HookId,
     secret: &[u8],
-    others_end_at: i64,
+    others_end_at: Moment,
 ) -> Result<usize> {
     let end = sql!(
         "UPDATE hook_secrets SET ends_at = min(coalesce(ends_at, ?2), iif(ends_at IS NULL, ?2, ?3)) WHERE hook_id = ?1"
@@ -163,7 +164,7 @@ pub(crate) fn insert_secret(
 }
 
 /// The secrets in force that can be read, newest first.
-pub(crate) fn list_secrets(tx: &Read, keys: &Keys, hook_id: HookId, now: i64) -> Result<Vec<Vec<u8>>> {
+pub(crate) fn list_secrets(tx: &Read, keys: &Keys, hook_id: HookId, now: Moment) -> Result<Vec<Vec<u8>>> {
     let sql = sql!(
         "SELECT secret_id, sealed FROM hook_secrets WHERE hook_id = ?1 AND coalesce(ends_at, ?2 + 1) > ?2 ORDER BY secret_id DESC"
     );
@@ -186,7 +187,7 @@ pub(crate) fn set_cursor(tx: &Write, hook_id: HookId, cursor: i64) -> Result<usi
 }
 
 /// The events that are due now, at most one of each booking: its first.
-pub(crate) fn list_due(tx: &Read, hook_id: HookId, now: i64, limit: i64) -> Result<Vec<i64>> {
+pub(crate) fn list_due(tx: &Read, hook_id: HookId, now: Moment, limit: i64) -> Result<Vec<i64>> {
     let sql = sql!(
         "SELECT d.seq FROM hook_deliveries d INDEXED BY hook_deliveries_due
           WHERE d.hook_id = :hook_id AND d.due_at IS NOT NULL AND d.due_at <= :now
@@ -222,7 +223,13 @@ pub(crate) fn set_taken(tx: &Write, hook_id: HookId, seq: i64) -> Result<usize> 
 }
 
 /// Notes why an event was not taken, and when it is sent again; `None`: never.
-pub(crate) fn set_again(tx: &Write, hook_id: HookId, seq: i64, again_at: Option<i64>, trouble: &str) -> Result<usize> {
+pub(crate) fn set_again(
+    tx: &Write,
+    hook_id: HookId,
+    seq: i64,
+    again_at: Option<Moment>,
+    trouble: &str,
+) -> Result<usize> {
     let sql =
         sql!("UPDATE hook_deliveries SET due_at = ?3, trouble = ?4, tries = tries + 1 WHERE hook_id = ?1 AND seq = ?2");
     tx.run(sql, (hook_id, seq, again_at, trouble))

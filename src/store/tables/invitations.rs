@@ -1,6 +1,7 @@
 //! Invitations of staff: each has a code, of which only a keyed hash is stored, until it is used, withdrawn or expired.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{Ahead, Expiry, Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, secret};
@@ -40,7 +41,7 @@ row! {
         /// `None`: the owner of the machine.
         pub(crate) invited_by: Option<MemberId>,
         pub(crate) inviter: String = "coalesce(nullif(m.screen_name, ''), m.username, '')",
-        pub(crate) ends_at: i64,
+        pub(crate) ends_at: Moment,
     }
 }
 
@@ -63,7 +64,7 @@ pub(crate) struct NewInvitation<'a> {
     /// `None`: the owner of the machine.
     pub(crate) invited_by: Option<MemberId>,
     /// When the invitation expires; Unix seconds.
-    pub(crate) ends_at: i64,
+    pub(crate) ends_at: Moment,
 }
 
 /// Adds an invitation; returns its number.
@@ -75,13 +76,13 @@ pub(crate) fn insert(tx: &Write, new: &NewInvitation) -> Result<i64> {
     })
 }
 
-pub(crate) fn find_by_code(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<Invitation>> {
+pub(crate) fn find_by_code(tx: &Read, code_hash: &[u8; 32], now: Moment) -> Result<Option<Invitation>> {
     let sql = sql!(GOOD, " AND i.code_hash = :hash");
     tx.find(sql, named_params! {":now": now, ":hash": &code_hash[..]})
 }
 
 /// The valid invitations, newest first.
-pub(crate) fn list(tx: &Read, now: i64, limit: i64) -> Result<Vec<Invitation>> {
+pub(crate) fn list(tx: &Read, now: Moment, limit: i64) -> Result<Vec<Invitation>> {
     let sql = sql!(GOOD, " ORDER BY i.invitation_id DESC LIMIT :limit");
     tx.list(sql, named_params! {":now": now, ":limit": limit})
 }

@@ -2,6 +2,7 @@
 //! accounts that may be one person's, of which the desk is told.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{AS_IT_WAS, ITS_OWN, WHO_DID, stays};
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, deleted, not_personal};
 use crate::store::{Read, Write};
@@ -35,10 +36,10 @@ row! {
         pub(crate) survivor_id: MemberId,
         /// The joined account's name.
         pub(crate) name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
-        pub(crate) joined_at: i64,
+        pub(crate) joined_at: Moment,
         /// The end of the survivor's membership before, and as the join made it; `None`: the join left it.
-        pub(crate) paid_from: Option<i64>,
-        pub(crate) paid_to: Option<i64>,
+        pub(crate) paid_from: Option<Moment>,
+        pub(crate) paid_to: Option<Moment>,
     }
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn insert(
     tx: &Write,
     (joined_id, survivor_id): (MemberId, MemberId),
     joined_by: Option<MemberId>,
-    (paid_from, paid_to): (Option<i64>, Option<i64>),
+    (paid_from, paid_to): (Option<Moment>, Option<Moment>),
 ) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO joins" { joined_id, survivor_id, joined_by, joined_at: tx.now(), paid_from, paid_to })
 }
@@ -98,7 +99,7 @@ pub(crate) fn set_undone(tx: &Write, join_id: i64) -> Result<usize> {
 }
 
 /// Forgets what the oldest join moved that can be undone no more.
-pub(crate) fn purge_expired(tx: &Write, old: i64) -> Result<usize> {
+pub(crate) fn purge_expired(tx: &Write, old: Moment) -> Result<usize> {
     let sql = sql!(
         "DELETE FROM joined_rows WHERE join_id =
              (SELECT join_id FROM joins WHERE join_id = (SELECT min(join_id) FROM joined_rows) AND joined_at <= ?1)"

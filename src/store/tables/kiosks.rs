@@ -1,6 +1,7 @@
 //! Kiosks, their guests, and the codes for pairing and signing in. Only hashes of keys and codes are stored.
 
 use crate::domain::ids::{KioskId, MemberId};
+use crate::domain::moment::Moment;
 use crate::store::joining::{OPENS, WHO_DID, stays};
 use crate::store::personal::{Ahead, Expiry, HASH, Rows, Table, not_personal, searched, secret};
 use crate::store::{Read, Write};
@@ -40,10 +41,10 @@ row! {
     pub(crate) struct Kiosk {
         pub kiosk_id: KioskId,
         pub name: String,
-        pub paired_at: i64,
+        pub paired_at: Moment,
         /// The latest sign-in at the kiosk.
-        pub used_at: i64,
-        pub revoked_at: Option<i64>,
+        pub used_at: Moment,
+        pub revoked_at: Option<Moment>,
     }
 }
 
@@ -53,7 +54,7 @@ row! {
     pub(crate) struct Guest in "g." {
         pub member_id: MemberId,
         pub banned: bool = "m.banned_at IS NOT NULL",
-        pub seen_at: i64,
+        pub seen_at: Moment,
         token_hash: Vec<u8>,
     }
 }
@@ -72,7 +73,7 @@ pub(crate) fn insert_pairing(
     code_hash: &[u8; 32],
     name: &str,
     made_by: Option<MemberId>,
-    ends_at: i64,
+    ends_at: Moment,
 ) -> Result<usize> {
     insert!(tx.run, "INSERT INTO kiosk_pairings" { code_hash: &code_hash[..], name, made_by, ends_at })
 }
@@ -153,7 +154,7 @@ pub(crate) fn find_guest(
     tx: &Read,
     kiosk_id: KioskId,
     token_hash: &[u8; 32],
-    (seen, entered): (i64, i64),
+    (seen, entered): (Moment, Moment),
 ) -> Result<Option<Guest>> {
     let sql = sql!(
         "SELECT ",
@@ -166,7 +167,7 @@ pub(crate) fn find_guest(
 }
 
 /// Whether the member is signed in at the kiosk and was seen there after `since`.
-pub(crate) fn is_guest(tx: &Read, kiosk_id: KioskId, member_id: MemberId, since: i64) -> Result<bool> {
+pub(crate) fn is_guest(tx: &Read, kiosk_id: KioskId, member_id: MemberId, since: Moment) -> Result<bool> {
     let sql =
         sql!("SELECT EXISTS (SELECT 1 FROM kiosk_guests WHERE kiosk_id = ?1 AND member_id = ?2 AND seen_at > ?3)");
     tx.get(sql, (kiosk_id, member_id, since))
@@ -188,7 +189,7 @@ pub(crate) fn end_of_member(tx: &Write, member_id: MemberId) -> Result<()> {
 }
 
 /// Sets the member's sign-in code.
-pub(crate) fn set_code(tx: &Write, member_id: MemberId, code_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
+pub(crate) fn set_code(tx: &Write, member_id: MemberId, code_hash: &[u8; 32], ends_at: Moment) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO kiosk_codes" { member_id, code_hash: &code_hash[..], ends_at })
 }
 

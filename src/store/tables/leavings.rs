@@ -1,6 +1,7 @@
 //! Members who asked for the erasure of their account: a column of the member says when it is due.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -14,14 +15,14 @@ pub(crate) fn set(tx: &Write, member_id: MemberId) -> Result<usize> {
 }
 
 /// When the account is due to be erased; `None`: it stays.
-pub(crate) fn find(tx: &Read, member_id: MemberId) -> Result<Option<i64>> {
-    Ok(tx.find::<Option<i64>>(sql!("SELECT leaves_at FROM members WHERE member_id = ?1"), [member_id])?.flatten())
+pub(crate) fn find(tx: &Read, member_id: MemberId) -> Result<Option<Moment>> {
+    Ok(tx.find::<Option<Moment>>(sql!("SELECT leaves_at FROM members WHERE member_id = ?1"), [member_id])?.flatten())
 }
 
 /// Takes back what was asked at this moment or later. Returns how many accounts stay: one or none.
-pub(crate) fn stop_since(tx: &Write, member_id: MemberId, asked_at: i64) -> Result<usize> {
+pub(crate) fn stop_since(tx: &Write, member_id: MemberId, asked_at: Moment) -> Result<usize> {
     let sql = sql!("UPDATE members SET leaves_at = NULL, updated_at = ?3 WHERE member_id = ?1 AND leaves_at >= ?2");
-    tx.run(sql, (member_id, asked_at.saturating_add(WEEK_SECONDS), tx.now()))
+    tx.run(sql, (member_id, asked_at + WEEK_SECONDS, tx.now()))
 }
 
 /// Takes back whatever was asked.
@@ -32,7 +33,7 @@ pub(crate) fn stop(tx: &Write, member_id: MemberId) -> Result<usize> {
 }
 
 /// The accounts that are due by `now`.
-pub(crate) fn list_due(tx: &Read, now: i64) -> Result<Vec<MemberId>> {
+pub(crate) fn list_due(tx: &Read, now: Moment) -> Result<Vec<MemberId>> {
     tx.list(sql!("SELECT member_id FROM members WHERE leaves_at <= ?1 ORDER BY leaves_at"), [now])
 }
 

@@ -5,6 +5,7 @@ use super::bans;
 use crate::domain::booking::Standing;
 use crate::domain::certificate::name_on_paper;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -60,14 +61,14 @@ row! {
         pub phone_verified: bool = "m.phone_confirmed_at IS NOT NULL",
         pub country: String,
         pub country_code: String,
-        pub dob: Option<i64>,
+        pub dob: Option<Moment>,
         pub tunnel_id: Option<i64>,
         pub tunnel_name: Option<String> = "t.name",
         pub tunnel_country: Option<String> = "t.country",
         pub role: Role,
-        pub join_date: i64,
-        pub paid_until: Option<i64>,
-        pub banned_at: Option<i64>,
+        pub join_date: Moment,
+        pub paid_until: Option<Moment>,
+        pub banned_at: Option<Moment>,
         pub flight_minutes: i64,
     }
 }
@@ -108,7 +109,7 @@ pub struct NewMember<'a> {
     /// The calling code of the country, without `+`; empty: not known.
     pub country_code: &'a str,
     /// Midnight UTC of the day of birth, in Unix seconds.
-    pub dob: Option<i64>,
+    pub dob: Option<Moment>,
     /// The home tunnel.
     pub tunnel_id: Option<i64>,
     /// The role: a name of [`Role`]; empty: a member.
@@ -270,13 +271,13 @@ pub(crate) fn update_person(
     member_id: MemberId,
     real_name: &str,
     screen_name: &str,
-    dob: Option<i64>,
+    dob: Option<Moment>,
 ) -> Result<usize> {
     update!(tx, "UPDATE members" { real_name, screen_name, dob, updated_at: tx.now() } "WHERE member_id = ?", member_id)
 }
 
 /// Sets the day of birth (midnight in UTC) where it is unknown.
-pub(crate) fn set_dob(tx: &Write, member_id: MemberId, dob: i64) -> Result<usize> {
+pub(crate) fn set_dob(tx: &Write, member_id: MemberId, dob: Moment) -> Result<usize> {
     let sql = sql!("UPDATE members SET dob = ?2, updated_at = ?3 WHERE member_id = ?1 AND dob IS NULL");
     tx.run(sql, (member_id, dob, tx.now()))
 }
@@ -295,13 +296,13 @@ pub(crate) fn set_claimed_email(tx: &Write, member_id: MemberId, email: &str) ->
 }
 
 /// Sets until when the membership is paid, in Unix seconds; `None`: as if never paid.
-pub fn set_paid_until(tx: &Write, member_id: MemberId, paid_until: Option<i64>) -> Result<usize> {
+pub fn set_paid_until(tx: &Write, member_id: MemberId, paid_until: Option<Moment>) -> Result<usize> {
     let sql = sql!("UPDATE members SET paid_until = :paid_until, updated_at = :now WHERE member_id = :id");
     tx.run(sql, named_params! {":paid_until": paid_until, ":now": tx.now(), ":id": member_id})
 }
 
 /// Until when a member's membership is paid; `None` where there is no such member.
-pub(crate) fn find_paid_until(tx: &Read, member_id: MemberId) -> Result<Option<Option<i64>>> {
+pub(crate) fn find_paid_until(tx: &Read, member_id: MemberId) -> Result<Option<Option<Moment>>> {
     tx.find(sql!("SELECT paid_until FROM members WHERE member_id = ?1"), [member_id])
 }
 
@@ -324,7 +325,7 @@ row! {
     /// The holder of a logbook.
     #[derive(Debug)]
     pub(crate) struct Holder {
-        pub dob: Option<i64>,
+        pub dob: Option<Moment>,
         /// Entries of every kind in the logbook.
         pub entries: i64,
         pub email_confirmed: bool = "email_confirmed_at IS NOT NULL",

@@ -2,6 +2,7 @@
 
 use super::events::{self, About, Event};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
@@ -31,8 +32,8 @@ row! {
         pub notification_id: i64,
         pub subject: String,
         pub detail: String,
-        pub created_at: i64,
-        pub read_at: Option<i64>,
+        pub created_at: Moment,
+        pub read_at: Option<Moment>,
     }
 }
 

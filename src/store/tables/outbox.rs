@@ -2,6 +2,7 @@
 //! passcode is a secret.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::keys::{Keys, Place, columns};
 use crate::store::joining::{OPENS, stays};
@@ -69,17 +70,17 @@ row! {
         /// Tries at a server that answered.
         pub tries: i64,
         /// When the next try is due, in Unix seconds.
-        pub next_try_at: i64,
+        pub next_try_at: Moment,
         /// When the message was first tried, in Unix seconds.
-        pub first_tried_at: Option<i64>,
+        pub first_tried_at: Option<Moment>,
         /// The error of the last try, in one line; empty: none.
         pub last_error: String,
         /// The server's id of the message; empty: none was given.
         pub provider_id: String,
         /// When the message was queued, in Unix seconds.
-        pub created_at: i64,
+        pub created_at: Moment,
         /// When a server accepted the message, in Unix seconds; `None`: not sent.
-        pub sent_at: Option<i64>,
+        pub sent_at: Option<Moment>,
         /// The delivery state that the mail provider reported; empty while it reported nothing.
         pub delivery: String,
         /// Deliveries that the provider deferred.
@@ -196,7 +197,7 @@ pub(crate) fn count(tx: &Read, state: Option<&str>) -> Result<i64> {
 }
 
 /// The messages due on a channel now, oldest first.
-pub(crate) fn list_due(tx: &Read, channel: Channel, now: i64, limit: i64) -> Result<Vec<Message>> {
+pub(crate) fn list_due(tx: &Read, channel: Channel, now: Moment, limit: i64) -> Result<Vec<Message>> {
     let sql = sql!(
         MESSAGE,
         " INDEXED BY outbox_due WHERE state = 'waiting' AND channel = ?1 AND next_try_at <= ?2
@@ -206,7 +207,7 @@ pub(crate) fn list_due(tx: &Read, channel: Channel, now: i64, limit: i64) -> Res
 }
 
 /// When the next message of a channel is to be sent.
-pub(crate) fn next_due(tx: &Read, channel: Channel) -> Result<Option<i64>> {
+pub(crate) fn next_due(tx: &Read, channel: Channel) -> Result<Option<Moment>> {
     let sql = sql!("SELECT min(next_try_at) FROM outbox WHERE state = 'waiting' AND channel = ?1");
     tx.get(sql, [channel.name()])
 }
@@ -221,7 +222,7 @@ pub(crate) fn counts(tx: &Read) -> Result<(i64, i64)> {
 }
 
 /// When the oldest message that is due was queued.
-pub(crate) fn find_oldest_due(tx: &Read, now: i64) -> Result<Option<i64>> {
+pub(crate) fn find_oldest_due(tx: &Read, now: Moment) -> Result<Option<Moment>> {
     let sql = sql!("SELECT min(created_at) FROM outbox WHERE state = 'waiting' AND next_try_at <= ?1");
     tx.get(sql, [now])
 }
@@ -236,7 +237,7 @@ pub fn set_sent(tx: &Write, message_id: i64, provider_id: &str) -> Result<usize>
 }
 
 /// Records a failed try of a message, and when the next one is due.
-pub(crate) fn set_later(tx: &Write, message_id: i64, error: &str, next_try_at: i64) -> Result<usize> {
+pub(crate) fn set_later(tx: &Write, message_id: i64, error: &str, next_try_at: Moment) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET tries = tries + 1, first_tried_at = coalesce(first_tried_at, :now),
                                  last_error = :error, next_try_at = :next_try_at WHERE message_id = :id"
@@ -252,7 +253,7 @@ pub fn set_dead(tx: &Write, message_id: i64, error: &str) -> Result<usize> {
 
 /// Records that the server of a channel did not answer. Due messages that were first tried at `too_old` or before are
 /// dead.
-pub(crate) fn set_unreachable(tx: &Write, channel: Channel, error: &str, too_old: i64) -> Result<usize> {
+pub(crate) fn set_unreachable(tx: &Write, channel: Channel, error: &str, too_old: Moment) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET first_tried_at = coalesce(first_tried_at, :now), last_error = :error,
                                  state = iif(first_tried_at <= :too_old, 'dead', 'waiting')
@@ -288,7 +289,7 @@ pub(crate) fn retry_dead(tx: &Write, roles: &[Role]) -> Result<usize> {
 }
 
 /// Clears the passcodes of messages that were queued at `ended` or before; those that still wait are dead.
-pub(crate) fn end_passcodes(tx: &Write, ended: i64) -> Result<usize> {
+pub(crate) fn end_passcodes(tx: &Write, ended: Moment) -> Result<usize> {
     let waiting = sql!(
         "UPDATE outbox SET state = 'dead', sealed = NULL,
                                      last_error = 'its passcode ended before it could be sent'
@@ -302,7 +303,7 @@ pub(crate) fn end_passcodes(tx: &Write, ended: i64) -> Result<usize> {
 }
 
 /// Marks messages that were queued at `old` or before and still wait as dead, and clears their text.
-pub(crate) fn end_waiting(tx: &Write, old: i64) -> Result<usize> {
+pub(crate) fn end_waiting(tx: &Write, old: Moment) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET state = 'dead', sealed = NULL,
                                  last_error = iif(last_error = '', 'nothing is configured to take it', last_error)

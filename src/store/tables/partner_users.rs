@@ -2,6 +2,7 @@
 
 use super::joins;
 use crate::domain::ids::{MemberId, PartnerId};
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::store::personal::{Rows, Table, emptied};
 use crate::store::{Read, Write, is_taken};
@@ -27,8 +28,8 @@ row! {
         pub email: String,
         /// The member who confirmed this address, or into whose account that one was joined.
         pub member_id: Option<MemberId> = "m.member_id",
-        pub created_at: i64,
-        pub updated_at: i64,
+        pub created_at: Moment,
+        pub updated_at: Moment,
     }
 }
 
@@ -95,7 +96,7 @@ row! {
     pub(crate) struct Deleted in "u." {
         pub id: i64 = "u.user_id",
         pub email: String,
-        pub deleted_at: i64,
+        pub deleted_at: Moment,
         /// Whether the partner has made a new record of the same address since.
         pub replaced: bool = "EXISTS (SELECT 1 FROM partner_users v WHERE v.partner_id = u.partner_id AND v.email = u.email AND v.deleted_at IS NULL)",
     }

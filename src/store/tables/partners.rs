@@ -1,6 +1,7 @@
 //! Partner clients, their secrets, networks and used signatures.
 
 use crate::domain::ids::PartnerId;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::keys::{Keys, columns};
 use crate::store::personal::{Ahead, Expiry, HASH, Table, not_personal};
@@ -38,9 +39,9 @@ row! {
         /// Requests a minute that the partner may send; `None`: any number.
         pub requests_per_minute: Option<i64>,
         /// When the partner was added, in Unix seconds.
-        pub created_at: i64,
+        pub created_at: Moment,
         /// When the partner was revoked, in Unix seconds; `None`: in force.
-        pub revoked_at: Option<i64>,
+        pub revoked_at: Option<Moment>,
     }
 }
 
@@ -51,7 +52,7 @@ row! {
         pub partner: Partner = Partner::COLUMNS,
         secret_id: i64,
         sealed: Vec<u8>,
-        pub created_at: i64,
+        pub created_at: Moment,
     }
 }
 
@@ -91,7 +92,7 @@ pub fn insert_secret(tx: &Write, keys: &Keys, partner_id: PartnerId, secret: &[u
 }
 
 /// Ends every secret of the partner at a moment; earlier ends stay.
-pub fn end_secrets(tx: &Write, partner_id: PartnerId, ends_at: i64) -> Result<usize> {
+pub fn end_secrets(tx: &Write, partner_id: PartnerId, ends_at: Moment) -> Result<usize> {
     let sql =
         sql!("UPDATE partner_secrets SET ends_at = min(coalesce(ends_at, :ends_at), :ends_at) WHERE partner_id = :id");
     tx.run(sql, named_params! {":ends_at": ends_at, ":id": partner_id})
@@ -142,14 +143,14 @@ row! {
     /// The times of a secret in force.
     #[derive(Debug)]
     pub(crate) struct Span {
-        pub created_at: i64,
+        pub created_at: Moment,
         /// When the secret ends; `None`: no end is set yet.
-        pub ends_at: Option<i64>,
+        pub ends_at: Option<Moment>,
     }
 }
 
 /// The times of a partner's secrets that are in force, newest first.
-pub(crate) fn list_spans(tx: &Read, partner_id: PartnerId, now: i64) -> Result<Vec<Span>> {
+pub(crate) fn list_spans(tx: &Read, partner_id: PartnerId, now: Moment) -> Result<Vec<Span>> {
     let sql = sql!(
         "SELECT ",
         Span::COLUMNS,
@@ -165,7 +166,7 @@ pub(crate) fn list(tx: &Read) -> Result<Vec<Partner>> {
 }
 
 /// The secrets in force of one client, or of every client.
-pub(crate) fn list_secrets(tx: &Read, client_id: Option<&str>, now: i64) -> Result<Vec<Secret>> {
+pub(crate) fn list_secrets(tx: &Read, client_id: Option<&str>, now: Moment) -> Result<Vec<Secret>> {
     const IN_FORCE: &str = joined!(
         "SELECT ",
         Secret::COLUMNS,

@@ -1,6 +1,7 @@
 //! Passcodes that were sent: one valid for each member and purpose, hashed, with few tries.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
@@ -35,14 +36,14 @@ pub(crate) fn insert(
     purpose: &str,
     code_hash: &[u8; 32],
     target: &str,
-    ends_at: i64,
+    ends_at: Moment,
 ) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO passcodes" {
         member_id, purpose, code_hash: &code_hash[..], target, created_at: tx.now(), ends_at,
     })
 }
 
-pub(crate) fn find(tx: &Read, member_id: MemberId, purpose: &str, now: i64) -> Result<Option<Passcode>> {
+pub(crate) fn find(tx: &Read, member_id: MemberId, purpose: &str, now: Moment) -> Result<Option<Passcode>> {
     let sql =
         sql!("SELECT ", Passcode::COLUMNS, " FROM passcodes WHERE member_id = ?1 AND purpose = ?2 AND ?3 < ends_at");
     tx.find(sql, (member_id, purpose, now))

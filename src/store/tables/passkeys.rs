@@ -1,6 +1,7 @@
 //! Passkeys, and the challenges that wait for a browser's response.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::keys::TokenHash;
 use crate::keys::columns;
 use crate::store::joining::{OPENS, stays};
@@ -42,8 +43,8 @@ row! {
         pub passkey_id: i64,
         pub name: String,
         pub device_id: Option<i64>,
-        pub created_at: i64,
-        pub used_at: Option<i64>,
+        pub created_at: Moment,
+        pub used_at: Option<Moment>,
     }
 }
 
@@ -177,7 +178,7 @@ pub(crate) fn delete(tx: &Write, member_id: MemberId, passkey_id: i64) -> Result
 }
 
 /// Removes the passkeys that the member made at this moment or later.
-pub(crate) fn delete_since(tx: &Write, member_id: MemberId, made_at: i64) -> Result<usize> {
+pub(crate) fn delete_since(tx: &Write, member_id: MemberId, made_at: Moment) -> Result<usize> {
     tx.run(sql!("DELETE FROM passkeys WHERE member_id = ?1 AND created_at >= ?2"), (member_id, made_at))
 }
 
@@ -191,13 +192,13 @@ pub(crate) fn delete_others(tx: &Write, member_id: MemberId, kept: &[i64]) -> Re
     Ok(removed)
 }
 
-pub(crate) fn insert_challenge(tx: &Write, hash: &ChallengeHash, new: &Challenge, ends_at: i64) -> Result<usize> {
+pub(crate) fn insert_challenge(tx: &Write, hash: &ChallengeHash, new: &Challenge, ends_at: Moment) -> Result<usize> {
     insert!(tx.run, "INSERT INTO passkey_challenges" Challenge: new, {
         challenge_hash: hash, created_at: tx.now(), ends_at: ends_at
     })
 }
 
-pub(crate) fn find_challenge(tx: &Read, hash: &ChallengeHash, now: i64) -> Result<Option<Challenge>> {
+pub(crate) fn find_challenge(tx: &Read, hash: &ChallengeHash, now: Moment) -> Result<Option<Challenge>> {
     let sql =
         sql!("SELECT ", Challenge::COLUMNS, " FROM passkey_challenges WHERE challenge_hash = ?1 AND ?2 < ends_at");
     tx.find(sql, (hash, now))

@@ -1,6 +1,7 @@
 //! Payments as the processor reports them, and the members to whom they belong.
 
 use crate::domain::ids::{MemberId, PaymentId};
+use crate::domain::moment::Moment;
 use crate::domain::payment::{Decision, Issue, Price, ProcessorReport, Status, Weighted};
 use crate::store::joining::moves;
 use crate::store::personal::{Expiry, OUR_WORD, Rows, Table, not_personal};
@@ -39,8 +40,8 @@ row! {
         pub amount_cents: i64,
         pub currency: String,
         pub status: String,
-        pub created_at: i64,
-        pub updated_at: i64,
+        pub created_at: Moment,
+        pub updated_at: Moment,
         /// The number of the receipt of a fee that was taken at the till.
         pub receipt: Option<i64> = "(SELECT t.entry_id FROM till_entries t
                                      WHERE t.payment_id = payments.payment_id AND t.undoes IS NULL)",
@@ -83,8 +84,8 @@ row! {
         assigned_to: Option<MemberId>,
         member_id: Option<MemberId>,
         granted_to: Option<MemberId>,
-        granted_until: Option<i64>,
-        paid_before: Option<i64>,
+        granted_until: Option<Moment>,
+        paid_before: Option<Moment>,
         rival_claim: Option<MemberId>,
         refunded_cents: Option<i64>,
         question: String,
@@ -96,9 +97,9 @@ row! {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Grant {
     pub member_id: MemberId,
-    pub until: i64,
+    pub until: Moment,
     /// Until when the membership was paid before this payment.
-    pub paid_before: Option<i64>,
+    pub paid_before: Option<Moment>,
 }
 
 impl Account {
@@ -151,13 +152,13 @@ pub(crate) fn count_unmatched(tx: &Read) -> Result<i64> {
 }
 
 /// The payments that wait for a decision of the desk, the oldest first, each with its number.
-pub(crate) fn list_questions(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(PaymentId, i64, Account)>> {
+pub(crate) fn list_questions(tx: &Read, limit: i64, offset: i64) -> Result<Vec<(PaymentId, Moment, Account)>> {
     let sql = sql!(
         "SELECT payment_id, updated_at, ",
         PaymentRow::COLUMNS,
         " FROM payments WHERE question <> '' ORDER BY payment_id LIMIT ?1 OFFSET ?2"
     );
-    let found: Vec<(PaymentId, i64, PaymentRow)> = tx.list(sql, (limit, offset))?;
+    let found: Vec<(PaymentId, Moment, PaymentRow)> = tx.list(sql, (limit, offset))?;
     Ok(found.into_iter().map(|(payment_id, updated_at, kept)| (payment_id, updated_at, kept.into())).collect())
 }
 

@@ -1,6 +1,7 @@
 //! Check-ins that a kiosk noted while it could not reach the site, and that the site refused afterwards. The desk settles them.
 
 use crate::domain::ids::{BookingId, MemberId};
+use crate::domain::moment::Moment;
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -21,9 +22,9 @@ row! {
         pub(crate) booking_id: BookingId,
         pub(crate) member_id: MemberId = "b.member_id",
         pub(crate) name: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
-        pub(crate) flight_date: i64 = "b.flight_date",
+        pub(crate) flight_date: Moment = "b.flight_date",
         /// When the guest tapped it; Unix seconds.
-        pub(crate) tapped_at: i64,
+        pub(crate) tapped_at: Moment,
         /// The code of the refusal.
         pub(crate) reason: String,
     }
@@ -33,7 +34,7 @@ const OPEN: &str = " FROM refused_check_ins r JOIN bookings b USING (booking_id)
       WHERE r.settled_at IS NULL AND b.arrived_at IS NULL";
 
 /// Notes a refusal, once for each tap: a later one waits for the desk although an earlier one was settled.
-pub(crate) fn insert(tx: &Write, booking_id: BookingId, tapped_at: i64, reason: &str) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, booking_id: BookingId, tapped_at: Moment, reason: &str) -> Result<usize> {
     let sql = sql!(
         "INSERT INTO refused_check_ins (booking_id, tapped_at, reason) VALUES (?1, ?2, ?3)
              ON CONFLICT (booking_id) DO UPDATE SET tapped_at = ?2, reason = ?3, settled_at = NULL WHERE tapped_at < ?2"

@@ -1,6 +1,7 @@
 //! Reminders that were sent, and members who may be due for one.
 
 use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::domain::reminder::Reminder;
 use crate::store::engine::statements::Sql;
 use crate::store::joining::{ITS_OWN, stays};
@@ -24,7 +25,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
 /// The position in a walk over the entries: the moment and the number of the last one read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cursor {
-    pub entry_date: i64,
+    pub entry_date: Moment,
     pub entry_id: EntryId,
 }
 
@@ -44,10 +45,17 @@ pub(crate) enum Activity {
 
 /// Members whose latest flight (or safety training of a logbook) by `now` is one of the next `rows` entries after
 /// `from` and not after `until`.
-pub(crate) fn next_batch(tx: &Read, by: Activity, from: Cursor, until: i64, now: i64, rows: i64) -> Result<Batch> {
+pub(crate) fn next_batch(
+    tx: &Read,
+    by: Activity,
+    from: Cursor,
+    until: Moment,
+    now: Moment,
+    rows: i64,
+) -> Result<Batch> {
     let params =
         named_params! {":date": from.entry_date, ":id": from.entry_id, ":until": until, ":now": now, ":rows": rows};
-    let found: Vec<(i64, EntryId, MemberId, bool)> = tx.list(sql(by), params)?;
+    let found: Vec<(Moment, EntryId, MemberId, bool)> = tx.list(sql(by), params)?;
     let full = found.len() as i64 == rows;
     let next = found
         .last()

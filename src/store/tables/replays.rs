@@ -2,6 +2,7 @@
 //! that were sent, without an outcome.
 
 use crate::domain::ids::BookingId;
+use crate::domain::moment::Moment;
 use crate::keys::columns;
 use crate::store::personal::{Ahead, Expiry, HASH, Mention, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
@@ -37,7 +38,7 @@ row! {
     }
 }
 
-pub(crate) fn find(tx: &Read, replay_key: &[u8; 32], now: i64) -> Result<Option<StoredOutcome>> {
+pub(crate) fn find(tx: &Read, replay_key: &[u8; 32], now: Moment) -> Result<Option<StoredOutcome>> {
     let sql = sql!("SELECT ", StoredOutcome::COLUMNS, " FROM replays WHERE replay_key = ?1 AND kept_at > ?2");
     tx.find(sql, (&replay_key[..], now - KEPT_SECONDS))
 }

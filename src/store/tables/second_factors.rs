@@ -1,6 +1,7 @@
 //! Second factors, those that are being set up, and recovery codes.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::keys::columns;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, secret};
@@ -65,7 +66,7 @@ row! {
 }
 
 /// A member's second factor; the default for a member without a row, who has none.
-pub(crate) fn find(tx: &Read, member_id: MemberId, now: i64) -> Result<Factor> {
+pub(crate) fn find(tx: &Read, member_id: MemberId, now: Moment) -> Result<Factor> {
     let sql = sql!("SELECT ", Factor::COLUMNS, " FROM second_factors WHERE member_id = ?1");
     let found = tx.find(sql, (member_id, now))?;
     Ok(found.unwrap_or_default())
@@ -73,7 +74,7 @@ pub(crate) fn find(tx: &Read, member_id: MemberId, now: i64) -> Result<Factor> {
 
 /// Stores a secret that the member must prove until `until` (Unix seconds), in place of an earlier unproven one. The
 /// factor in force stays.
-pub(crate) fn set_pending(tx: &Write, member_id: MemberId, sealed: &[u8], until: i64) -> Result<usize> {
+pub(crate) fn set_pending(tx: &Write, member_id: MemberId, sealed: &[u8], until: Moment) -> Result<usize> {
     insert!(tx.run, "INSERT INTO second_factors" { member_id, sealed_pending: sealed, pending_until: until } "ON CONFLICT (member_id) DO UPDATE SET sealed_pending = excluded.sealed_pending, pending_until = excluded.pending_until")
 }
 
@@ -106,7 +107,7 @@ pub(crate) fn delete(tx: &Write, member_id: MemberId) -> Result<usize> {
 
 /// Deletes the second factor where it was turned on at this moment or later, or is not turned on yet. Recovery codes
 /// stay.
-pub(crate) fn delete_since(tx: &Write, member_id: MemberId, since: i64) -> Result<usize> {
+pub(crate) fn delete_since(tx: &Write, member_id: MemberId, since: Moment) -> Result<usize> {
     tx.run(
         sql!("DELETE FROM second_factors WHERE member_id = ?1 AND (kind IS NULL OR since >= ?2)"),
         (member_id, since),

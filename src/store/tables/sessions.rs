@@ -2,6 +2,7 @@
 
 use super::{account_claims, email_tokens, kiosks, passcodes, passkeys, pins, sign_in_steps, signing_links};
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 pub(crate) use crate::keys::TokenHash;
 use crate::keys::hex;
@@ -42,8 +43,8 @@ row! {
         /// Whether the member asked for the erasure of the account.
         pub leaves: bool = "m.leaves_at IS NOT NULL",
         /// When the member last proved their identity; Unix seconds.
-        pub proven_at: i64,
-        seen_at: i64,
+        pub proven_at: Moment,
+        seen_at: Moment,
         idle_seconds: i64,
         bound: Option<Vec<u8>>,
     }
@@ -66,7 +67,7 @@ fn booking_mark(
 
 impl Session {
     /// Whether the stored last use is old enough to be written again.
-    pub(crate) fn is_due_for_touch(&self, now: i64) -> bool {
+    pub(crate) fn is_due_for_touch(&self, now: Moment) -> bool {
         now - self.seen_at >= self.idle_seconds / TOUCH_FRACTION
     }
 }
@@ -87,10 +88,10 @@ row! {
     pub(crate) struct Listed {
         pub token_hash: TokenHash,
         pub user_agent: String,
-        pub created_at: i64,
-        pub seen_at: i64,
+        pub created_at: Moment,
+        pub seen_at: Moment,
         /// When the session ends unless it is used.
-        pub ends_at: i64 = "min(ends_at, seen_at + idle_seconds)",
+        pub ends_at: Moment = "min(ends_at, seen_at + idle_seconds)",
     }
 }
 
@@ -102,7 +103,7 @@ impl Listed {
 }
 
 /// The sessions in force, newest first.
-pub(crate) fn list_of_member(tx: &Read, member_id: MemberId, now: i64) -> Result<Vec<Listed>> {
+pub(crate) fn list_of_member(tx: &Read, member_id: MemberId, now: Moment) -> Result<Vec<Listed>> {
     let sql = sql!("SELECT ", Listed::COLUMNS, " FROM sessions
                WHERE member_id = ?1 AND ?2 < ends_at AND ?2 < seen_at + idle_seconds ORDER BY created_at DESC, token_hash");
     tx.list(sql, (member_id, now))
@@ -125,7 +126,7 @@ pub fn insert(tx: &Write, token_hash: &TokenHash, member_id: MemberId, role: Rol
 }
 
 /// The session of a token while it is in force.
-pub fn find(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<Session>> {
+pub fn find(tx: &Read, token_hash: &TokenHash, now: Moment) -> Result<Option<Session>> {
     let sql = sql!(
         "SELECT ",
         Session::COLUMNS,
@@ -145,13 +146,13 @@ row! {
         pub username: String = "m.username",
         pub role: Role = "m.role",
         pub banned: bool = "m.banned_at IS NOT NULL",
-        pub proven_at: i64,
+        pub proven_at: Moment,
         pub wrong_pins: i64,
         bound: Option<Vec<u8>>,
     }
 }
 
-pub(crate) fn find_parked(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<Parked>> {
+pub(crate) fn find_parked(tx: &Read, token_hash: &TokenHash, now: Moment) -> Result<Option<Parked>> {
     let sql = sql!(
         "SELECT ",
         Parked::COLUMNS,
@@ -186,7 +187,7 @@ pub(crate) fn count_wrong_pin(tx: &Write, token_hash: &TokenHash) -> Result<usiz
 }
 
 /// Whether a token is still valid for a session, a booking, or the second step of a sign-in.
-pub(crate) fn is_in_force(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<bool> {
+pub(crate) fn is_in_force(tx: &Read, token_hash: &TokenHash, now: Moment) -> Result<bool> {
     if find(tx, token_hash, now)?.is_some_and(|session| !session.banned) {
         return Ok(true);
     }
@@ -244,7 +245,7 @@ pub fn insert_booking_token(
     token_hash: &TokenHash,
     member_id: MemberId,
     booking_id: Option<BookingId>,
-    ends_at: i64,
+    ends_at: Moment,
 ) -> Result<usize> {
     insert!(tx.run, "INSERT INTO booking_tokens" {
         token_hash: &token_hash[..], member_id, booking_id, created_at: tx.now(), ends_at,
@@ -259,7 +260,7 @@ pub fn insert_booking_token(
     tx.run(surplus, named_params! {":id": member_id, ":hash": &token_hash[..], ":kept": kept})
 }
 
-pub(crate) fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: i64) -> Result<Option<BookingToken>> {
+pub(crate) fn find_booking_token(tx: &Read, token_hash: &TokenHash, now: Moment) -> Result<Option<BookingToken>> {
     let sql = sql!(
         "SELECT ",
         BookingToken::COLUMNS,

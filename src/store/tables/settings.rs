@@ -2,6 +2,7 @@
 //! are passwords.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::keys::{Keys, columns};
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
@@ -25,7 +26,7 @@ row! {
         pub(crate) key: String,
         /// The value; `None`: the default.
         pub(crate) sealed: Option<Vec<u8>>,
-        pub(crate) set_at: i64,
+        pub(crate) set_at: Moment,
         pub(crate) admin: String = "coalesce(nullif(m.screen_name, ''), m.username, '')",
         /// Whether no later change is of the same key.
         pub(crate) is_last: bool = "NOT EXISTS (SELECT 1 FROM settings l WHERE l.key = s.key AND l.change_id > s.change_id)",

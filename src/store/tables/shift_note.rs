@@ -1,6 +1,7 @@
 //! The note of one shift for the next. A site has one.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{Rows, Seen, Table, searched};
 use crate::store::{Read, Write};
@@ -22,7 +23,7 @@ row! {
         pub text: String,
         pub author: String = "coalesce(nullif(m.real_name, ''), nullif(m.screen_name, ''), m.username)",
         /// When the note was written; Unix seconds.
-        pub written_at: i64,
+        pub written_at: Moment,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sign-ins by a social network that wait for the second factor, one a member. Only hashes of their tokens are stored.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, Rows, Table, secret};
 use crate::store::{Read, Write};
@@ -23,11 +24,11 @@ row! {
 }
 
 /// Adds a step, in place of the member's earlier one.
-pub(crate) fn insert(tx: &Write, member_id: MemberId, step_hash: &[u8; 32], ends_at: i64) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, member_id: MemberId, step_hash: &[u8; 32], ends_at: Moment) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO sign_in_steps" { member_id, step_hash: &step_hash[..], ends_at })
 }
 
-pub(crate) fn find(tx: &Read, step_hash: &[u8; 32], now: i64) -> Result<Option<Step>> {
+pub(crate) fn find(tx: &Read, step_hash: &[u8; 32], now: Moment) -> Result<Option<Step>> {
     let sql = sql!("SELECT ", Step::COLUMNS, " FROM sign_in_steps WHERE step_hash = ?1 AND ?2 < ends_at");
     tx.find(sql, (&step_hash[..], now))
 }

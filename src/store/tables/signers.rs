@@ -4,6 +4,7 @@ use super::{entries, tunnels};
 use crate::domain::catalogue::{Catalogue, Level, LevelKey};
 use crate::domain::currency;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::signoff::{self, Authority, Denial};
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{CATALOGUE, NUMBERS, Rows, Table, not_personal};
@@ -46,7 +47,7 @@ row! {
         pub cat_id: String,
         /// The admin who appointed the signer; `None`: the command line was used.
         pub appointed_by: Option<MemberId>,
-        pub appointed_at: i64,
+        pub appointed_at: Moment,
     }
 }
 
@@ -140,7 +141,7 @@ pub(crate) fn find_authority(
     holder_id: MemberId,
     level: &Level,
     tunnel_id: i64,
-    now: i64,
+    now: Moment,
 ) -> Result<std::result::Result<Authority, Denial>> {
     let standing = read(tx, catalogue, signer_id, tunnel_id, now)?;
     Ok(standing.judge(signer_id, holder_id, level))
@@ -152,7 +153,7 @@ pub(crate) fn list_able(
     catalogue: &Catalogue,
     level: &Level,
     tunnel_id: i64,
-    now: i64,
+    now: Moment,
 ) -> Result<Vec<EligibleSigner>> {
     let sql = sql!(
         "SELECT m.member_id, m.screen_name, m.real_name FROM members m
@@ -195,12 +196,12 @@ impl Standing {
     }
 }
 
-fn read(tx: &Read, catalogue: &Catalogue, member_id: MemberId, tunnel_id: i64, now: i64) -> Result<Standing> {
+fn read(tx: &Read, catalogue: &Catalogue, member_id: MemberId, tunnel_id: i64, now: Moment) -> Result<Standing> {
     let sql = sql!(
         "SELECT cat_group, cat_id, appointed_at FROM signers
                WHERE tunnel_id = ?1 AND member_id = ?2 AND ended_at IS NULL AND appointed_at <= ?3"
     );
-    let listed: Vec<(String, String, i64)> = tx.list(sql, (tunnel_id, member_id, now))?;
+    let listed: Vec<(String, String, Moment)> = tx.list(sql, (tunnel_id, member_id, now))?;
     let mut held = holdings::list(tx, member_id)?;
     let role_name = currency::role_name(&held.iter().map(Holding::key).collect::<Vec<_>>());
     let mut trained = holdings::list_trained(tx, member_id, now)?;
@@ -215,7 +216,7 @@ fn read(tx: &Read, catalogue: &Catalogue, member_id: MemberId, tunnel_id: i64, n
         trained.extend(logbook.map(|logbook| (logbook, *appointed_at)));
     }
     let keys: Vec<LevelKey> = held.iter().map(Holding::key).collect();
-    let trained: Vec<(&str, i64)> = trained.iter().map(|(logbook, at)| (logbook.as_str(), *at)).collect();
+    let trained: Vec<(&str, Moment)> = trained.iter().map(|(logbook, at)| (logbook.as_str(), *at)).collect();
     let last_flight = entries::find_flown(tx, member_id, now)?.last_flight;
     let zone = tunnels::find_zone_of_site(tx)?;
     let standing = currency::Standing { held: &keys, last_flight, trained: &trained, zone: &zone };

@@ -1,6 +1,7 @@
 //! Codes by which a member signs a waiver on a telephone, one a member. Only keyed hashes are stored.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, Rows, Table, secret};
 use crate::store::{Read, Write};
@@ -14,12 +15,12 @@ pub(crate) const PERSONAL: &[Table] =
         .joins(&[stays("member_id", OPENS)])];
 
 /// Sets the member's code. `ends_at`: Unix seconds.
-pub(crate) fn set(tx: &Write, code_hash: &[u8; 32], member_id: MemberId, ends_at: i64) -> Result<usize> {
+pub(crate) fn set(tx: &Write, code_hash: &[u8; 32], member_id: MemberId, ends_at: Moment) -> Result<usize> {
     delete_of_member(tx, member_id)?;
     insert!(tx.run, "INSERT INTO signing_links" { code_hash: &code_hash[..], member_id, created_at: tx.now(), ends_at })
 }
 
-pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: i64) -> Result<Option<MemberId>> {
+pub(crate) fn find(tx: &Read, code_hash: &[u8; 32], now: Moment) -> Result<Option<MemberId>> {
     let sql = sql!(
         "SELECT l.member_id FROM signing_links l JOIN members m ON m.member_id = l.member_id
                WHERE l.code_hash = ?1 AND ?2 < l.ends_at AND m.banned_at IS NULL"

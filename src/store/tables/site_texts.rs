@@ -2,6 +2,7 @@
 //! is never changed.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{OUR_WORD, Table, not_personal, searched};
 use crate::store::{Read, Write};
@@ -60,7 +61,7 @@ row! {
         pub(crate) questions: String,
         pub(crate) text_hash: [u8; 32],
         /// When the version was published; Unix seconds.
-        pub(crate) published_at: i64,
+        pub(crate) published_at: Moment,
     }
 }
 
@@ -84,7 +85,7 @@ row! {
         /// The version that is shown now.
         pub(crate) version: i64 = "max(version)",
         /// When the first version was published; Unix seconds.
-        pub(crate) since: i64 = "min(published_at)",
+        pub(crate) since: Moment = "min(published_at)",
     }
 }
 
@@ -92,7 +93,7 @@ row! {
 #[derive(Debug)]
 pub(crate) struct Version {
     pub(crate) version: i64,
-    pub(crate) published_at: i64,
+    pub(crate) published_at: Moment,
     pub(crate) asks_again: bool,
     /// The languages of the version, separated by commas.
     pub(crate) languages: String,

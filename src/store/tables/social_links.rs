@@ -1,6 +1,7 @@
 //! Links between members and their accounts at social networks.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal};
 use crate::store::{Read, Write};
@@ -43,7 +44,7 @@ pub(crate) fn delete(tx: &Write, provider: &str, subject: &str) -> Result<Option
 }
 
 /// Removes the links that the member made at this moment or later.
-pub(crate) fn delete_since(tx: &Write, member_id: MemberId, made_at: i64) -> Result<usize> {
+pub(crate) fn delete_since(tx: &Write, member_id: MemberId, made_at: Moment) -> Result<usize> {
     tx.run(sql!("DELETE FROM social_links WHERE member_id = ?1 AND created_at >= ?2"), (member_id, made_at))
 }
 

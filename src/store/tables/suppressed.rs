@@ -4,6 +4,7 @@
 //! have another spelling, by which the row is found too.
 
 use crate::domain::email;
+use crate::domain::moment::Moment;
 use crate::store::personal::{Rows, Table, deleted, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -27,7 +28,7 @@ row! {
         /// The reason in the provider's words.
         pub detail: String,
         /// When the report was made; Unix seconds.
-        pub since: i64,
+        pub since: Moment,
     } saved
 }
 
@@ -44,7 +45,7 @@ pub fn mark(tx: &Write, mark: &Suppression) -> Result<usize> {
 }
 
 /// Lifts the suppression of an address in all its spellings: reports up to `at` do not count any more.
-pub fn lift(tx: &Write, address: &str, at: i64) -> Result<usize> {
+pub fn lift(tx: &Write, address: &str, at: Moment) -> Result<usize> {
     end_future(tx, address, at)?;
     let sql = sql!(
         "INSERT INTO suppressed (address, reason, since, lifted_at) VALUES (:address, '', 0, :at)
@@ -57,7 +58,7 @@ pub fn lift(tx: &Write, address: &str, at: i64) -> Result<usize> {
 
 /// A moment after every report about the address, and not before now; not long after now either, where an earlier version
 /// stored a moment of the future.
-pub(crate) fn next_moment(tx: &Write, address: &str) -> Result<i64> {
+pub(crate) fn next_moment(tx: &Write, address: &str) -> Result<Moment> {
     let sql = sql!(
         "SELECT min(max(?2, since + 1, coalesce(lifted_at, 0) + 1), ?2 + 1000) FROM suppressed WHERE address = ?1"
     );
@@ -66,7 +67,7 @@ pub(crate) fn next_moment(tx: &Write, address: &str) -> Result<i64> {
 
 /// Sets moments of the address that are still in the future to before `at`: earlier versions stored them as the provider sent
 /// them, and they would outweigh every later event. What is in force stays in force.
-fn end_future(tx: &Write, address: &str, at: i64) -> Result<usize> {
+fn end_future(tx: &Write, address: &str, at: Moment) -> Result<usize> {
     let sql = sql!(
         "UPDATE suppressed SET since = min(since, :at - 1), lifted_at = min(lifted_at, :at - 1 - (since > lifted_at))
          WHERE address IN (:address, canonical_address(:address)) AND max(since, coalesce(lifted_at, 0)) > :now"

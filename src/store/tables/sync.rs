@@ -1,5 +1,6 @@
 //! The progress of the sync: how far the history was sent upstream, and the rows that the receiver refused.
 
+use crate::domain::moment::Moment;
 use crate::store::personal::{Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::Result;
@@ -36,9 +37,9 @@ row! {
         /// Why the last try failed; empty: it succeeded.
         pub trouble: String,
         /// When the last batch was sent.
-        pub tried_at: Option<i64>,
+        pub tried_at: Option<Moment>,
         /// When the last batch was accepted.
-        pub taken_at: Option<i64>,
+        pub taken_at: Option<Moment>,
         /// Batches that were accepted.
         pub batches: i64,
         /// Rows that were accepted.
@@ -46,7 +47,7 @@ row! {
         /// Rows that were renumbered after a restore.
         pub renumbered: i64,
         /// When rows were last renumbered.
-        pub renumbered_at: Option<i64>,
+        pub renumbered_at: Option<Moment>,
     } saved
 }
 
@@ -57,9 +58,9 @@ row! {
         /// The row's number.
         pub seq: i64,
         /// When the row was first refused, in Unix seconds.
-        pub refused_at: i64,
+        pub refused_at: Moment,
         /// When the row was last sent, in Unix seconds.
-        pub tried_at: i64,
+        pub tried_at: Moment,
         /// How often the row was sent.
         pub tries: i64,
         /// The receiver's error.
@@ -90,9 +91,9 @@ pub(crate) fn delete_refused(tx: &Write, after: i64, last: i64) -> Result<usize>
 }
 
 /// The refused rows whose last try was before that moment, oldest row first.
-pub(crate) fn list_refused(tx: &Read, tried_before: i64, limit: i64) -> Result<Vec<Refused>> {
+pub(crate) fn list_refused(tx: &Read, tried_before: Moment, limit: i64) -> Result<Vec<Refused>> {
     let sql = sql!("SELECT ", Refused::COLUMNS, " FROM sync_refused WHERE tried_at < ?1 ORDER BY seq LIMIT ?2");
-    tx.list(sql, [tried_before, limit])
+    tx.list(sql, (tried_before, limit))
 }
 
 /// The number of refused rows.

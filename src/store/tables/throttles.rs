@@ -1,6 +1,7 @@
 //! The counts of limits: failed attempts with the delays that they cause, and the moments of messages and requests. Keys are
 //! hashed, so that the tables have no personal data.
 
+use crate::domain::moment::Moment;
 use crate::store::personal::{Ahead, Expiry, HASH, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -23,9 +24,9 @@ row! {
     pub(crate) struct Throttle {
         pub misses: i64,
         /// The moment from which misses are forgotten.
-        pub missed_at: i64,
+        pub missed_at: Moment,
         /// Until when the key is closed.
-        pub closed_until: i64,
+        pub closed_until: Moment,
     }
 }
 
@@ -39,8 +40,8 @@ pub(crate) fn set(
     key: &[u8],
     account_key: Option<&[u8; 32]>,
     misses: i64,
-    missed_at: i64,
-    closed_until: i64,
+    missed_at: Moment,
+    closed_until: Moment,
 ) -> Result<usize> {
     insert!(tx.run, "INSERT OR REPLACE INTO throttles" {
         throttle_key: key, account_key: account_key.map(|key| &key[..]), misses, missed_at, closed_until,
@@ -55,7 +56,7 @@ pub(crate) fn forget_account(tx: &Write, account_key: &[u8; 32]) -> Result<usize
 }
 
 /// The moment at which one more is allowed under a key, where at most `most` are within these seconds; `None`: it is now.
-pub(crate) fn full_until(tx: &Read, key: &[u8], most: i64, seconds: i64, now: i64) -> Result<Option<i64>> {
+pub(crate) fn full_until(tx: &Read, key: &[u8], most: i64, seconds: i64, now: Moment) -> Result<Option<Moment>> {
     if most == 0 {
         return Ok(Some(now + seconds));
     }
@@ -63,7 +64,7 @@ pub(crate) fn full_until(tx: &Read, key: &[u8], most: i64, seconds: i64, now: i6
         "SELECT counted_at FROM counted WHERE count_key = ?1 AND counted_at > ?2
                ORDER BY counted_at DESC LIMIT 1 OFFSET ?3"
     );
-    Ok(tx.find::<i64>(sql, (key, now - seconds, most - 1))?.map(|counted_at| counted_at + seconds))
+    Ok(tx.find::<Moment>(sql, (key, now - seconds, most - 1))?.map(|counted_at| counted_at + seconds))
 }
 
 /// Whether one of the keys that begin with this one, and are longer, has `most` within these seconds.

@@ -2,6 +2,7 @@
 //! of a currency, moments in Unix seconds. Rows are added and never changed.
 
 use crate::domain::ids::{MemberId, PaymentId};
+use crate::domain::moment::Moment;
 use crate::domain::till::{Kind, Sums, is_same_voucher};
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Seen, Table, not_personal, searched};
@@ -61,9 +62,9 @@ row! {
         /// The entry that this one undoes.
         pub(crate) undoes: Option<i64>,
         /// Until when the entry makes the membership paid.
-        pub(crate) paid_until: Option<i64>,
+        pub(crate) paid_until: Option<Moment>,
         pub(crate) taken_by: Option<MemberId>,
-        pub(crate) taken_at: i64,
+        pub(crate) taken_at: Moment,
         /// The number of the form, by which a form that is sent twice is recognized.
         pub(crate) form_number: Option<i64>,
         /// The admin who saw an undoing; `None`: nobody yet.
@@ -81,8 +82,8 @@ row! {
         pub(crate) currency: String,
         pub(crate) reason: String,
         pub(crate) undoes: Option<i64>,
-        pub(crate) paid_until: Option<i64>,
-        pub(crate) taken_at: i64,
+        pub(crate) paid_until: Option<Moment>,
+        pub(crate) taken_at: Moment,
         pub(crate) reviewed_by: Option<MemberId>,
         pub(crate) undone_by: Option<i64> = "(SELECT u.entry_id FROM till_entries u WHERE u.undoes = e.entry_id)",
         /// The member; `None`: the payment has none.
@@ -112,7 +113,7 @@ row! {
         pub(crate) left_cents: i64,
         pub(crate) note: String,
         pub(crate) closed_by: Option<MemberId>,
-        pub(crate) closed_at: i64,
+        pub(crate) closed_at: Moment,
         pub(crate) form_number: i64,
     } saved
 }
@@ -183,7 +184,7 @@ pub(crate) fn is_voucher_used(tx: &Read, number: &str) -> Result<bool> {
 }
 
 /// Whether a fee of the member that stands was taken after a moment.
-pub(crate) fn has_paid_since(tx: &Read, member_id: MemberId, since: i64) -> Result<bool> {
+pub(crate) fn has_paid_since(tx: &Read, member_id: MemberId, since: Moment) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM payments p JOIN till_entries e ON e.payment_id = p.payment_id
           WHERE p.member_id = ?1 AND e.taken_at > ?2 AND e.undoes IS NULL

@@ -1,5 +1,6 @@
 //! The certificate of the site's own authority, and the server certificate that it signed.
 
+use crate::domain::moment::Moment;
 use crate::store::personal::{OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
@@ -42,9 +43,9 @@ row! {
         /// The private key, sealed for its row.
         pub sealed_key: Vec<u8>,
         /// When the certificate was made, in Unix seconds.
-        pub created_at: i64,
+        pub created_at: Moment,
         /// When the certificate expires, in Unix seconds.
-        pub ends_at: i64,
+        pub ends_at: Moment,
     } saved
 }
 

@@ -1,6 +1,7 @@
 //! The site's own row, and the tunnels that it knows.
 
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::tunnel::Tunnel as Whole;
 use crate::store::personal::{OPERATOR, Seen, Table, not_personal};
 use crate::store::{Read, Write};
@@ -58,7 +59,7 @@ row! {
         pub key_check: Vec<u8>,
         /// The sealed key of hashes; `None` in a database of a version that had none.
         pub sealed_hash_key: Option<Vec<u8>>,
-        pub clock_high_water: i64,
+        pub clock_high_water: Moment,
     } saved
 }
 

@@ -2,6 +2,7 @@
 //! Only hashes of the tokens are stored.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};
@@ -28,32 +29,32 @@ row! {
         pub phone: String,
         pub phone_confirmed: bool,
         /// When the change was made; Unix seconds.
-        pub made_at: i64,
+        pub made_at: Moment,
     } saved
 }
 
 /// Adds an offer. `event`: the name of the change. `ends_at`: when the offer expires; Unix seconds.
-pub(crate) fn insert(tx: &Write, token_hash: &[u8; 32], event: &str, undo: &Undo, ends_at: i64) -> Result<usize> {
+pub(crate) fn insert(tx: &Write, token_hash: &[u8; 32], event: &str, undo: &Undo, ends_at: Moment) -> Result<usize> {
     insert!(tx.run, "INSERT INTO undos" Undo: undo, { token_hash: token_hash, event: event, ends_at: ends_at })
 }
 
-pub(crate) fn find(tx: &Read, token_hash: &[u8; 32], now: i64) -> Result<Option<Undo>> {
+pub(crate) fn find(tx: &Read, token_hash: &[u8; 32], now: Moment) -> Result<Option<Undo>> {
     let sql = sql!("SELECT ", Undo::COLUMNS, " FROM undos WHERE token_hash = ?1 AND ?2 < ends_at");
     tx.find(sql, (token_hash, now))
 }
 
 /// The offers in force of a member, the latest first.
-pub(crate) fn list(tx: &Read, member_id: MemberId, now: i64) -> Result<Vec<Undo>> {
+pub(crate) fn list(tx: &Read, member_id: MemberId, now: Moment) -> Result<Vec<Undo>> {
     let sql = sql!("SELECT ", Undo::COLUMNS, " FROM undos WHERE member_id = ?1 AND ?2 < ends_at ORDER BY made_at DESC");
     tx.list(sql, (member_id, now))
 }
 
 /// Deletes the offers of changes made at this moment or later, whose tokens the intruder who made them may have.
-pub(crate) fn delete_since(tx: &Write, member_id: MemberId, made_at: i64) -> Result<usize> {
+pub(crate) fn delete_since(tx: &Write, member_id: MemberId, made_at: Moment) -> Result<usize> {
     tx.run(sql!("DELETE FROM undos WHERE member_id = ?1 AND made_at >= ?2"), (member_id, made_at))
 }
 
 /// Deletes every offer of the member.
 pub(crate) fn delete_of_member(tx: &Write, member_id: MemberId) -> Result<usize> {
-    delete_since(tx, member_id, i64::MIN)
+    delete_since(tx, member_id, Moment::FIRST)
 }

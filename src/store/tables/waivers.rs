@@ -2,6 +2,7 @@
 //! never changed.
 
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::waiver::{Relation, Signed, SigningPlace};
 use crate::store::joining::{WHO_DID, moves, stays};
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, kept, not_personal, searched};
@@ -49,11 +50,11 @@ row! {
         pub(crate) version: i64,
         pub(crate) language: String,
         pub(crate) text_hash: [u8; 32],
-        pub(crate) signed_at: i64,
+        pub(crate) signed_at: Moment,
         pub(crate) place: SigningPlace,
         pub(crate) flyer_name: String,
         /// Midnight of the day of birth in UTC.
-        pub(crate) born: i64,
+        pub(crate) born: Moment,
         pub(crate) relation: Relation,
         pub(crate) signer_name: String,
         /// The signer's account, where the signer is not the flyer.
@@ -66,7 +67,7 @@ row! {
         pub(crate) witness_id: Option<MemberId>,
         /// Whether the waiver outlives the account.
         pub(crate) kept: bool,
-        pub(crate) kept_until: Option<i64>,
+        pub(crate) kept_until: Option<Moment>,
     }
 }
 
@@ -77,7 +78,7 @@ row! {
         pub(crate) may_fly: bool,
         pub(crate) word: String,
         pub(crate) decided_by: Option<MemberId>,
-        pub(crate) decided_at: i64,
+        pub(crate) decided_at: Moment,
         /// Whether the waiver was signed in error, for the reason in `word`: `may_fly` says nothing then.
         pub(crate) in_error: bool,
     }
@@ -145,7 +146,7 @@ pub(crate) fn find_latest(tx: &Read, member_id: MemberId) -> Result<Option<Signe
 }
 
 /// The number of waivers signed for a flyer from a moment on.
-pub(crate) fn count_since(tx: &Read, member_id: MemberId, since: i64) -> Result<i64> {
+pub(crate) fn count_since(tx: &Read, member_id: MemberId, since: Moment) -> Result<i64> {
     let sql = sql!("SELECT count(*) FROM waiver_signatures WHERE member_id = ?1 AND signed_at >= ?2");
     tx.get(sql, (member_id, since))
 }
@@ -157,7 +158,7 @@ const BOOKED: &str = " WHERE b.tunnel_id = :tunnel_id AND b.flight_date >= :from
 pub(crate) fn list_latest_of_booked(
     tx: &Read,
     tunnel_id: i64,
-    (from, to): (i64, i64),
+    (from, to): (Moment, Moment),
 ) -> Result<Vec<(MemberId, Signed)>> {
     let sql = sql!(
         "SELECT b.member_id, ",
@@ -175,8 +176,8 @@ pub(crate) fn list_latest_of_booked(
 pub(crate) fn list_overrides_of_booked(
     tx: &Read,
     tunnel_id: i64,
-    (from, to): (i64, i64),
-) -> Result<Vec<(MemberId, i64, i64)>> {
+    (from, to): (Moment, Moment),
+) -> Result<Vec<(MemberId, Moment, Moment)>> {
     let sql = sql!(
         "SELECT b.member_id, o.made_at, o.ends_at FROM bookings b JOIN waiver_overrides o ON o.member_id = b.member_id",
         BOOKED
@@ -189,7 +190,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Undecided in "s." {
         pub(crate) member_id: MemberId,
-        pub(crate) signed_at: i64,
+        pub(crate) signed_at: Moment,
         pub(crate) name: String = "s.flyer_name",
     }
 }
@@ -202,12 +203,12 @@ const UNDECIDED: &str = " FROM waiver_signatures s
         AND NOT EXISTS (SELECT 1 FROM waiver_signatures n WHERE n.member_id = s.member_id AND n.signature_id > s.signature_id
             AND NOT EXISTS (SELECT 1 FROM waiver_decisions e WHERE e.signature_id = n.signature_id AND e.in_error = 1))";
 
-pub(crate) fn count_undecided(tx: &Read, since: i64) -> Result<i64> {
+pub(crate) fn count_undecided(tx: &Read, since: Moment) -> Result<i64> {
     tx.get(sql!("SELECT count(*)", UNDECIDED), [since])
 }
 
 /// The waivers without a decision, oldest first.
-pub(crate) fn list_undecided(tx: &Read, since: i64, limit: i64) -> Result<Vec<Undecided>> {
+pub(crate) fn list_undecided(tx: &Read, since: Moment, limit: i64) -> Result<Vec<Undecided>> {
     let sql = sql!("SELECT ", Undecided::COLUMNS, UNDECIDED, " ORDER BY s.signed_at, s.signature_id LIMIT ?2");
     tx.list(sql, (since, limit))
 }
@@ -246,13 +247,13 @@ pub(crate) fn insert_override(
     member_id: MemberId,
     reason: &str,
     by: Option<MemberId>,
-    ends_at: i64,
+    ends_at: Moment,
 ) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO waiver_overrides" { member_id, reason, made_by: by, made_at: tx.now(), ends_at })
 }
 
 /// The permission of a member that is valid at a moment.
-pub(crate) fn find_override(tx: &Read, member_id: MemberId, at: i64) -> Result<Option<Override>> {
+pub(crate) fn find_override(tx: &Read, member_id: MemberId, at: Moment) -> Result<Option<Override>> {
     let sql = sql!(
         "SELECT ",
         Override::COLUMNS,

@@ -3,6 +3,7 @@
 use crate::app::papers;
 use crate::documents::PersonName;
 use crate::documents::printout::account_slip::{self, AccountSlip};
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -24,7 +25,7 @@ pub(super) fn pdf(
     language: Language,
     recipient: Recipient,
     code: String,
-    ends_at: i64,
+    ends_at: Moment,
 ) -> Result<Vec<u8>, Failure> {
     let (home, zone) = site.store.read(|tx| {
         let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;

@@ -9,6 +9,7 @@ use crate::app::{self, flights};
 use crate::auth::Clerk;
 use crate::domain::booking::{Denial, may_be_booked_for};
 use crate::domain::minutes;
+use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -85,7 +86,7 @@ fn read(call: &Call) -> Result<(BookingInput, bool), Failure> {
             clock: form.line("clock", 254),
             number: form.required("number", read_form_number),
             beside: form.optional("beside", fields::id),
-            full_quarter: form.optional("full_quarter", fields::whole_in(0..=i64::MAX)),
+            full_quarter: form.optional("full_quarter", |value| fields::whole_in(0..=i64::MAX)(value).map(Moment)),
             problem: None,
         };
         (sent, !form.line("here", 5).is_empty())

@@ -6,6 +6,7 @@ use crate::app::{self, claims};
 use crate::auth::{Kiosk, kiosk};
 use crate::documents::qr;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -85,7 +86,7 @@ fn welcome(site: &Site, call: &Call, kiosk: &Kiosk, joined: &SignedUp) -> Answer
     Ok(kiosk::with_guest_cookie(site, call, reply, &token))
 }
 
-fn on_phone(site: &Site, call: &Call, code: &str, ends_at: i64) -> Result<OnPhone, Failure> {
+fn on_phone(site: &Site, call: &Call, code: &str, ends_at: Moment) -> Result<OnPhone, Failure> {
     let url = format!("{}/claim?code={code}", site.public_url());
     let until = Text::new("kiosk.joined_phone_until").with("clock", site.time_zone()?.clock(ends_at));
     Ok(OnPhone { qr: qr::svg(&url).ok_or_else(Failure::broken)?, until: call.language().say(&until) })

@@ -9,6 +9,7 @@ use crate::auth::Member;
 use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
+use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -62,7 +63,7 @@ struct Typed {
     tunnel_id: i64,
     comment: String,
     /// The moment of that day for a new entry.
-    moment: i64,
+    moment: Moment,
 }
 
 impl Typed {
@@ -220,7 +221,7 @@ pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     Ok(reply::see_other(&format!("{LOGBOOK}?done=deleted")))
 }
 
-fn is_ahead(entry: &TimeEntry, now: i64) -> bool {
+fn is_ahead(entry: &TimeEntry, now: Moment) -> bool {
     entry.booking_id.is_some() && entry.entry_date > now
 }
 

@@ -9,6 +9,7 @@ use crate::domain::entry::{Kind, displayed_status};
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
+use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -120,7 +121,7 @@ struct Lines<'a> {
     language: Language,
     site: &'a Site,
     lapsed: Vec<&'static str>,
-    now: i64,
+    now: Moment,
 }
 
 /// The latest lines of the logbook of a child, after `skip` others, one more than a page has; they lead nowhere.

@@ -2,12 +2,12 @@
 //! does not trust the site yet.
 
 use crate::documents::qr;
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::answer::True;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::Moment;
 use crate::http::reply::{self, Reply};
 use crate::ops::tls;
 use crate::site::Site;

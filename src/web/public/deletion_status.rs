@@ -1,6 +1,7 @@
 //! The status of a deletion that a person requested through a social network (see [`crate::api::callbacks::deletion`]), for
 //! anyone with its confirmation code.
 
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::answer::True;
@@ -8,7 +9,7 @@ use crate::http::assets;
 use crate::http::body::ParsedBody;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Line, Moment};
+use crate::http::field_types::Line;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;

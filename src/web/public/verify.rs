@@ -3,12 +3,12 @@
 
 use crate::domain::catalogue::names;
 use crate::domain::certificate::{number, parse_code};
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::answer::True;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::Moment;
 use crate::http::reply::{self, Reply};
 use crate::site::Site;
 use crate::store::tables::certificates::{self, Issued};

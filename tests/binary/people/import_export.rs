@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::domain::audit::{Actor, Detail, Subject};
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::site::Site;
 use tunneldesk::store::tables::audit;
 
@@ -376,7 +377,7 @@ fn tables_of_messages_and_events_count_what_they_leave_out_and_json_has_all() {
 /// Adds rows to the audit log of a site that no server runs on.
 fn record(desk: &Desk, rows: usize) {
     let place = desk.lock_data_dir();
-    let site = Site::open(&place, Config::defaults(), Clock::machine(0)).unwrap();
+    let site = Site::open(&place, Config::defaults(), Clock::machine(Moment(0))).unwrap();
     let recorded = site.store.write(site.now(), |tx| {
         for _ in 0..rows {
             audit::insert(tx, &Actor::job("tls"), "tls.renewed", &Subject::Site, &Detail::none())?;

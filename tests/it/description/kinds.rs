@@ -4,6 +4,7 @@ use crate::harness::description::DESCRIPTION;
 use serde_json::{Value, json};
 use tunneldesk::api::description::name_types;
 use tunneldesk::auth::second_factor::FactorMethod;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::http::body::Field;
 use tunneldesk::http::field_types::*;
 use tunneldesk::routes::ROUTES;

@@ -2,6 +2,7 @@
 
 use super::{Clerk, HOSTILE, book, day, demo};
 use std::time::Duration;
+use tunneldesk::domain::moment::Moment;
 
 #[test]
 fn a_clerk_checks_a_member_in_and_undoes_it() {
@@ -186,7 +187,7 @@ fn any_day_is_shown_with_badges_for_what_needs_attention() {
     book(&site, &jane, day);
     let ann_s = book(&site, &ann, day + 60);
     let zone = site.inside().time_zone().unwrap();
-    let tomorrow = zone.date(site.now() + day);
+    let tomorrow = zone.date(Moment(site.now() + day));
     site.change(|tx| {
         // The member turns 17 on that day.
         let born = zone.noon_utc(tx.now() + day) - 12 * 3600;
@@ -201,7 +202,7 @@ fn any_day_is_shown_with_badges_for_what_needs_attention() {
     let other = page.lines().find(|line| line.contains(">jane</a>")).unwrap();
     assert!(!other.contains("first time") && !other.contains("<i"), "{other}");
     // A year later the member's currency has lapsed.
-    let far = zone.date(site.now() + 400 * day);
+    let far = zone.date(Moment(site.now() + 400 * day));
     book(&site, &jane, 400 * day);
     let page = clerk.get(&format!("/desk?day={far}")).page();
     assert!(page.contains("<i class=bad>Flyer lapsed</i>"), "{page}");

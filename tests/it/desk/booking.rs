@@ -3,6 +3,7 @@
 use super::{Clerk, book, demo};
 use crate::harness::{Caller, Site};
 use serde_json::{Value, json};
+use tunneldesk::domain::moment::Moment;
 
 /// The flight time of a booking in the member's logbook: its time and minutes.
 fn flown(site: &Site, booking: i64) -> Option<(i64, i64)> {
@@ -100,12 +101,12 @@ fn a_partner_who_sends_a_booking_again_does_not_move_it_back() {
     let zone = site.inside().time_zone().unwrap();
     let moved = site.now() + 2 * 24 * 3600;
     let moved = moved - moved.rem_euclid(60);
-    let form = [("day", zone.date(moved)), ("clock", zone.clock(moved)), ("minutes", "20".to_owned())];
+    let form = [("day", zone.date(Moment(moved))), ("clock", zone.clock(Moment(moved))), ("minutes", "20".to_owned())];
     let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
     let path = format!("/desk/bookings/{booking}/move");
     let done = clerk.post(&path, &form);
     assert_eq!(done.status, 303, "{done}");
-    assert!(done.header("location").unwrap().contains(&format!("day={}", zone.date(moved))), "{done}");
+    assert!(done.header("location").unwrap().contains(&format!("day={}", zone.date(Moment(moved)))), "{done}");
     assert_eq!(flown(&site, booking), Some((moved, 20)), "the logbook follows");
     // The partner sends the same booking again, only for a token: the desk's change stays.
     assert_eq!(sent(&site, (&partner, &jane), 7, 3_600, 12), booking);
@@ -138,7 +139,7 @@ fn a_booking_without_a_registration_id_is_identified_by_its_flight() {
     send();
     let clerk = Clerk::at(&site, &site.desk());
     let zone = site.inside().time_zone().unwrap();
-    let day = zone.date(site.now() + 24 * 3600);
+    let day = zone.date(Moment(site.now() + 24 * 3600));
     assert_eq!(
         clerk.post("/desk/bookings/1/move", &[("day", &*day), ("clock", "12:00"), ("minutes", "12")]).status,
         303
@@ -174,12 +175,12 @@ fn a_checked_in_booking_is_not_moved_to_another_day_and_other_minutes_book_a_no_
     let badge = "<span class=\"badge plain\">booked</span>";
     assert!(card().contains(badge), "what lies ahead is booked: {}", card());
     let zone = site.inside().time_zone().unwrap();
-    let (at, tomorrow) = (zone.clock(site.now()), zone.date(site.now() + 24 * 3600));
+    let (at, tomorrow) = (zone.clock(Moment(site.now())), zone.date(Moment(site.now() + 24 * 3600)));
     let move_to = |day: &str| clerk.post(&format!("{path}/move"), &[("day", day), ("clock", &at), ("minutes", "12")]);
     assert_eq!(clerk.post(&format!("{path}/check-in"), &[]).status, 303);
     let refused = move_to(&tomorrow);
     assert!(refused.status == 409 && refused.page().contains("Undo the check-in first"), "{refused}");
-    assert_eq!(move_to(&zone.date(site.now())).status, 303, "earlier on the same day");
+    assert_eq!(move_to(&zone.date(Moment(site.now()))).status, 303, "earlier on the same day");
     assert!(!card().contains(badge), "it has been flown: {}", card());
 
     assert_eq!(clerk.post(&format!("{path}/check-in/undo"), &[]).status, 303);
@@ -230,7 +231,7 @@ fn check_in_is_offered_on_the_day_of_the_flight_alone() {
     let (now, tomorrow) = (book(&site, &jane, 0), book(&site, &jane, DAY));
     let yesterday = book(&site, &ines, -DAY);
     let clerk = Clerk::at(&site, &site.desk());
-    let on_day = |days: i64| zone.date(site.now() + days * DAY);
+    let on_day = |days: i64| zone.date(Moment(site.now() + days * DAY));
     for (booking, day, said) in [
         (now, on_day(0), None),
         (tomorrow, on_day(1), Some("move the booking to today")),
@@ -248,7 +249,7 @@ fn check_in_is_offered_on_the_day_of_the_flight_alone() {
     let early = clerk.post(&format!("/desk/bookings/{tomorrow}/check-in"), &[]);
     assert!(early.status == 409 && early.page().contains("move the booking to today first"), "{early}");
     assert!(early.page().contains(&format!("/desk/bookings/{tomorrow}/move")), "the form to move it is on the page");
-    let clock = zone.clock(site.now());
+    let clock = zone.clock(Moment(site.now()));
     let form = [("day", on_day(0)), ("clock", clock), ("minutes", "12".to_owned())];
     let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
     assert_eq!(clerk.post(&format!("/desk/bookings/{tomorrow}/move"), &form).status, 303);
@@ -262,7 +263,7 @@ fn a_refusal_about_a_booking_names_the_button_that_helps_and_shows_it() {
     let clerk = Clerk::at(&site, &site.desk());
     let path = format!("/desk/bookings/{booking}");
     let zone = site.inside().time_zone().unwrap();
-    let (day, clock) = (zone.date(site.now()), zone.clock(site.now()));
+    let (day, clock) = (zone.date(Moment(site.now())), zone.clock(Moment(site.now())));
     let form = [("day", &*day), ("clock", &*clock), ("minutes", "20")];
     for ending in ["cancel", "no-show"] {
         assert_eq!(clerk.post(&format!("{path}/{ending}"), &[]).status, 303, "{ending}");

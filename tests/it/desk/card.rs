@@ -2,6 +2,7 @@
 
 use super::{Clerk, book, demo};
 use crate::harness::{Caller, Site};
+use tunneldesk::domain::moment::Moment;
 
 #[test]
 fn the_badges_of_the_card_say_what_is_due_and_what_is_missing() {
@@ -24,7 +25,7 @@ fn a_ban_that_ended_yesterday_is_refused_on_the_card_and_keeps_what_was_typed() 
     let (jane, clerk) = (site.flyer("jane"), Clerk::at(&site, &site.desk()));
     let card = format!("/desk/members/{}", jane.id);
     let zone = site.inside().time_zone().unwrap();
-    let (yesterday, today) = (zone.date(site.now() - 86_400), zone.date(site.now()));
+    let (yesterday, today) = (zone.date(Moment(site.now() - 86_400)), zone.date(Moment(site.now())));
     let page = clerk.get(&format!("{card}?tab=security")).page();
     assert!(page.contains(&format!("min=\"{today}\"")), "the field offers what is accepted: {page}");
     let refused = clerk.post(&format!("{card}/ban"), &[("reason", "ran in the flyer's way"), ("until", &yesterday)]);
@@ -41,7 +42,7 @@ fn the_card_says_since_when_a_member_is_here() {
     let (jane, clerk) = (site.flyer("jane"), Clerk::at(&site, &site.desk()));
     let booking = book(&site, &jane, 60);
     assert_eq!(clerk.post(&format!("/desk/bookings/{booking}/check-in"), &[]).status, 303);
-    let clock = site.inside().time_zone().unwrap().clock(site.now());
+    let clock = site.inside().time_zone().unwrap().clock(Moment(site.now()));
     let page = clerk.get(&format!("/desk/members/{}", jane.id)).page();
     assert!(page.contains(&format!("Here since {clock}<")), "{page}");
 }
@@ -51,7 +52,7 @@ fn flight_time_that_was_deleted_in_another_window_is_deleted() {
     let site = demo();
     let (jane, clerk) = (site.flyer("jane"), Clerk::at(&site, &site.desk()));
     let entry: i64 = {
-        let date = site.inside().time_zone().unwrap().date(site.now());
+        let date = site.inside().time_zone().unwrap().date(Moment(site.now()));
         let form = [("minutes", "12"), ("date", date.as_str())];
         assert_eq!(clerk.post(&format!("/desk/members/{}/time", jane.id), &form).status, 303);
         site.change(|tx| Ok(tx.get("SELECT max(entry_id) FROM entries WHERE kind = 'time'", [])?))

@@ -4,6 +4,7 @@ use super::{Clerk, demo, level_in};
 use crate::harness::{Caller, PASSWORD, Site};
 use serde_json::json;
 use std::time::Duration;
+use tunneldesk::domain::moment::Moment;
 
 /// Signs in a further clerk in this browser.
 fn beside(clerk: &Clerk, who: &Caller) {
@@ -240,7 +241,7 @@ fn a_ban_with_a_reason_and_an_end_expires() {
     let clerk = Clerk::at(&site, &site.desk());
     let path = format!("/desk/members/{}/ban", jane.id);
     assert_eq!(clerk.post(&path, &[("reason", "pushed"), ("until", "2001-01-01")]).status, 422);
-    let day = tunneldesk::domain::local_time::TimeZone::UTC.date(site.now() + 3 * 86_400);
+    let day = tunneldesk::domain::local_time::TimeZone::UTC.date(Moment(site.now() + 3 * 86_400));
     assert_eq!(clerk.post(&path, &[("reason", "pushed"), ("until", &day)]).status, 303);
     let card = clerk.get(&format!("/desk/members/{}", jane.id)).page();
     assert!(card.contains("<bdi>pushed</bdi>"), "{card}");

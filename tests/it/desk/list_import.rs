@@ -4,6 +4,7 @@ use super::till::field;
 use super::{Clerk, demo};
 use crate::harness::{Caller, Reply, Site};
 use std::io::Write;
+use tunneldesk::domain::moment::Moment;
 
 const PAGE: &str = "/desk/member-list";
 
@@ -124,7 +125,7 @@ fn a_confirmed_list_is_taken_once_and_again_changes_nothing() {
     assert_eq!(take(&admin, &list).0, "1 new, 1 changed");
     let end: i64 = site.change(|tx| Ok(tx.get("SELECT paid_until FROM members WHERE member_id = ?1", [ada])?));
     assert_eq!(row(&site, ada), format!("Ada Lovelace ada@example.org +41791234567 member {end}"));
-    assert_eq!(site.inside().time_zone().unwrap().date(end), "2030-11-26");
+    assert_eq!(site.inside().time_zone().unwrap().date(Moment(end)), "2030-11-26");
     let rows = site.rows();
     let looked = look(&admin, &list).page();
     assert!(looked.contains("Everybody on this list is here") && states(&looked) == ["2 same", "3 same"], "{looked}");

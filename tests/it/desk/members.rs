@@ -2,6 +2,7 @@
 
 use super::{Clerk, HOSTILE, day, demo};
 use crate::harness::{Caller, PASSWORD, Site, pictures};
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::http::failure::Failure;
 
 fn name(site: &Site, member: &Caller, real_name: &str, phone: &str) {
@@ -164,7 +165,7 @@ fn removed_names_leave_no_trace_in_the_search_index() {
                 for turn in 0..TURNS {
                     let kept = turn % 3 == 0;
                     // The writes share one flush with those of others.
-                    let written = inside.store.write(now, |tx| {
+                    let written = inside.store.write(Moment(now), |tx| {
                         let sql = "UPDATE members SET real_name = ?2 WHERE member_id = ?1";
                         tx.run(sql, (member.id, format!("Turn{turn}x")))?;
                         let sql =

@@ -8,6 +8,7 @@ use base64::Engine;
 use serde_json::json;
 use std::path::PathBuf;
 use tunneldesk::domain::local_time::TimeZone;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::jobs::outbox::render::{self, Context};
 
 const SCREENS: [(&str, u32, u32); 2] = [("screen", 1280, 800), ("phone", 390, 844)];
@@ -294,7 +295,7 @@ fn every_mail_is_accessible_and_small() {
     });
     let browser = Browser::open();
     for name in render::names() {
-        let letter = render::render(name, "en", &context, &values, 1_780_000_000).expect(name);
+        let letter = render::render(name, "en", &context, &values, Moment(1_780_000_000)).expect(name);
         let page = base64::engine::general_purpose::STANDARD.encode(&letter.html);
         browser.go(&format!("data:text/html;base64,{page}"));
         assert!(browser.text().contains(context.site), "{name}");

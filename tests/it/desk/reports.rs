@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::store::tables::entries::{self, NewTime};
 
 /// The rows of a table, without its heading.
@@ -145,7 +146,7 @@ fn cached_sums_follow_the_clock_the_bookings_and_the_partners_requests() {
     let bookings = day(&site);
     let (jane, partner) = (site.flyer("flown"), site.partner());
     let clerk = Clerk::at(&site, &site.desk());
-    let date = |days: i64| site.inside().time_zone().unwrap().date(site.now() + days * 86_400);
+    let date = |days: i64| site.inside().time_zone().unwrap().date(Moment(site.now() + days * 86_400));
     let query = format!("from={}&to={}", date(-364), date(0));
     let last = || -> Vec<i64> {
         let rows = rows(&clerk, &format!("/desk/reports/days.csv?{query}"));
@@ -155,8 +156,12 @@ fn cached_sums_follow_the_clock_the_bookings_and_the_partners_requests() {
     let (before, shown) = (last(), page());
     assert_eq!((last(), page()), (before.clone(), shown.clone()), "nothing happened");
     // A flight of the next minute counts as flown once its time has come.
-    let flight =
-        NewTime { entry_date: site.now() + 30, minutes: 77, tunnel_id: Site::TUNNEL_ID, comment: String::new() };
+    let flight = NewTime {
+        entry_date: Moment(site.now() + 30),
+        minutes: 77,
+        tunnel_id: Site::TUNNEL_ID,
+        comment: String::new(),
+    };
     site.change(|tx| Ok(entries::insert_time(tx, MemberId(jane.id), MemberId(jane.id), None, &flight)?));
     assert_eq!(last(), before, "it is still to come");
     site.advance(std::time::Duration::from_secs(30));
@@ -245,7 +250,7 @@ fn csv_cells_are_no_formulas_and_names_cannot_break_out_of_them() {
 }
 
 fn jiff_date(moment: i64) -> String {
-    tunneldesk::domain::local_time::TimeZone::named("").date(moment)
+    tunneldesk::domain::local_time::TimeZone::named("").date(Moment(moment))
 }
 
 #[test]
@@ -328,7 +333,7 @@ fn a_booking_counts_as_flown_only_once_its_time_has_come() {
     let jane = site.flyer("jane");
     book(&site, &jane, 3_600);
     let ahead = NewTime {
-        entry_date: site.now() + 3_600,
+        entry_date: Moment(site.now() + 3_600),
         minutes: 20,
         tunnel_id: crate::harness::Site::TUNNEL_ID,
         comment: String::new(),
@@ -359,7 +364,7 @@ fn the_owner_s_report_counts_use_no_shows_flyers_and_fees_and_gives_the_accounta
         )?)
     });
     super::till::pay(&clerk, jane.id, "cash", "");
-    let today = site.inside().time_zone().unwrap().date(site.now());
+    let today = site.inside().time_zone().unwrap().date(Moment(site.now()));
     let csv = clerk.get(&format!("/desk/reports/hall.csv?from={today}&to={today}"));
     let csv = String::from_utf8(csv.body).unwrap();
     for row in [

@@ -4,6 +4,7 @@ use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Site, senders};
 use serde_json::json;
 use tunneldesk::config::OffSiteLocation;
+use tunneldesk::domain::moment::Moment;
 
 #[test]
 fn a_backup_and_a_drill_are_made_from_the_desk() {
@@ -36,7 +37,7 @@ fn damage_by_the_disk_and_changes_by_other_programs_are_shown() {
     ];
     for (kind, cause, words) in told {
         assert!(!admin.get("/desk/site").page().contains(words), "{kind:?}");
-        alarm::raise(&site.inside().config.data, kind, 1_800_000_000, cause);
+        alarm::raise(&site.inside().config.data, kind, Moment(1_800_000_000), cause);
         let page = admin.get("/desk/site").page();
         assert!(page.contains(words) && page.contains(cause), "{kind:?}: {page}");
         alarm::clear(&site.inside().config.data, kind);

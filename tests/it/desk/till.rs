@@ -3,6 +3,7 @@
 use super::{Clerk, demo};
 use crate::harness::{Caller, Site};
 use std::time::Duration;
+use tunneldesk::domain::moment::Moment;
 
 const FEE_CENTS: i64 = 3_000;
 const YEAR: i64 = 365 * 86_400;
@@ -431,7 +432,7 @@ fn the_open_day_has_a_csv_file_and_csv_files_name_their_time_zone() {
     pay(&clerk, jane.id, "cash", "");
     assert!(clerk.get("/desk/till").page().contains("/desk/till/entries.csv"));
     let zone = site.inside().time_zone().unwrap();
-    let at = format!("{} {}", zone.date(site.now()), zone.clock(site.now()));
+    let at = format!("{} {}", zone.date(Moment(site.now())), zone.clock(Moment(site.now())));
     let table = read("/desk/till/entries.csv");
     assert!(
         table.starts_with("entry_id,taken_at (Europe/Zurich),kind,")
@@ -450,7 +451,7 @@ fn the_open_day_has_a_csv_file_and_csv_files_name_their_time_zone() {
     assert!(bookings.contains("flight_date (Europe/Zurich)") && bookings.contains(&at), "{bookings}");
     jane.post("/account/logbook/time/", serde_json::json!({ "time": 5, "entry_date": site.now() })).ok();
     let logbook = jane.get(&format!("/account/logbook/export/{}", jane.id)).ok();
-    let stamp = format!("{}T{}", zone.date(site.now()), zone.clock(site.now()));
+    let stamp = format!("{}T{}", zone.date(Moment(site.now())), zone.clock(Moment(site.now())));
     let logbook = String::from_utf8(logbook.body).unwrap();
     assert!(logbook.contains(&stamp) && logbook.contains("+02:00"), "{logbook}");
 }

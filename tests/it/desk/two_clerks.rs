@@ -5,6 +5,7 @@ use super::till::field;
 use super::{Clerk, book, demo};
 use crate::harness::Site;
 use std::sync::Barrier;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::store::tables::partners;
 
 type Fields<'a> = &'a [(&'a str, &'a str)];
@@ -55,7 +56,7 @@ fn a_booking_that_a_colleague_moved_is_not_moved_cancelled_or_missed_unseen() {
     let booking = book(&site, &jane, 3_600);
     let clerk = Clerk::at(&site, &site.desk());
     let path = format!("/desk/bookings/{booking}");
-    let day = tunneldesk::domain::local_time::TimeZone::UTC.date(site.now() + 86_400);
+    let day = tunneldesk::domain::local_time::TimeZone::UTC.date(Moment(site.now() + 86_400));
     let fields = |minutes| [("day", day.as_str()), ("clock", "14:30"), ("minutes", minutes)];
     let stale = field(&clerk.get(&path).page(), "seen");
     let words = ("14:30, 20 min.", "value=\"25\"");

@@ -5,6 +5,7 @@ use super::{Clerk, book, demo};
 use crate::harness::Site;
 use std::collections::BTreeMap;
 use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::store::tables::entries::{self, NewTime};
 
 /// A zone, and the first and last day of a span around a change of its clock, or around any midnight.
@@ -57,11 +58,12 @@ fn each_booking_and_each_flight_counts_on_the_day_of_the_site_s_clock() {
                     "INSERT INTO bookings (partner_id, member_id, flight_date, minutes_booked, tunnel_id, created_at,
                                                  updated_at) VALUES (?1, ?2, ?3, 10, ?4, 0, 0)";
                 let booking_id = tx.insert(sql, (partner.partner_id, jane.id, at, Site::TUNNEL_ID))?;
-                let flown = NewTime { entry_date: *at, minutes: 7, tunnel_id: Site::TUNNEL_ID, comment: String::new() };
+                let flown =
+                    NewTime { entry_date: Moment(*at), minutes: 7, tunnel_id: Site::TUNNEL_ID, comment: String::new() };
                 entries::insert_time(tx, MemberId(jane.id), MemberId(jane.id), None, &flown)?;
                 let day = expected.entry(date.clone()).or_default();
                 day.0 += 1;
-                day.1 += i64::from(*at <= tx.now());
+                day.1 += i64::from(*at <= tx.now().0);
                 booked.push((booking_id, date));
             }
             Ok(booked)

@@ -164,7 +164,7 @@ impl Caller {
             Credential::None => Vec::new(),
             Credential::Token { header, prefix, token } => vec![(*header, format!("{prefix}{token}"))],
             Credential::Processor { secret } => {
-                vec![("stripe-signature", payment_signature(secret, self.endpoint.clock().now(), body))]
+                vec![("stripe-signature", payment_signature(secret, self.endpoint.clock().now().0, body))]
             }
             Credential::MailProvider { key, url } => vec![("x-mandrill-signature", mail_signature(key, url, body))],
             Credential::Partner { client_id, secret, .. }

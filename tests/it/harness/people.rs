@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use tunneldesk::auth::new_token;
 use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::domain::password::{self, Cost};
 use tunneldesk::domain::role::Role;
 use tunneldesk::keys::{hex, random};
@@ -89,7 +90,8 @@ impl Site {
     pub fn sign_in(&self, id: i64, name: &str, role: Role, ago: Duration) -> Caller {
         let (token, hash) = new_token();
         let then = self.now() - ago.as_secs() as i64;
-        let opened = self.inside().store.write(then, |tx| Ok(sessions::insert(tx, &hash, MemberId(id), role, "it")?));
+        let opened =
+            self.inside().store.write(Moment(then), |tx| Ok(sessions::insert(tx, &hash, MemberId(id), role, "it")?));
         opened.expect("a session can be opened");
         let credential = Credential::Token { header: "authorization", prefix: "Bearer ", token };
         Caller::new(self.endpoint().clone(), id, name, credential)

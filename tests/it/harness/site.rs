@@ -25,6 +25,7 @@ use tunneldesk::cli::socket::SocketFile;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::domain::audit::Actor;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::http::failure::Failure;
 use tunneldesk::ops::lifecycle::Identity;
 use tunneldesk::routes::ROUTES;
@@ -68,7 +69,7 @@ fn create(dir: &Path, config: Config) -> DataDir {
         country: "CH".into(),
     };
     let config = Config { data: dir.to_owned(), ..config };
-    Inside::create(&data_dir, config, Clock::frozen(START), &identity).unwrap().close();
+    Inside::create(&data_dir, config, Clock::frozen(Moment(START)), &identity).unwrap().close();
     data_dir
 }
 
@@ -151,7 +152,7 @@ impl Site {
         let dir = scratch();
         config.data = dir.path().to_owned();
         let data_dir = make(dir.path(), &config);
-        let inside = Inside::open(&data_dir, config.clone(), Clock::frozen(START)).unwrap();
+        let inside = Inside::open(&data_dir, config.clone(), Clock::frozen(Moment(START))).unwrap();
         let clock = inside.clock.clone();
         let up = Up::new(inside, data_dir, &config);
         let endpoint = Endpoint::new(up.running.addresses[0], clock);
@@ -173,7 +174,7 @@ impl Site {
         let now = self.now();
         self.up.take().expect("the site is up").stop();
         let data_dir = hold(self.dir.path());
-        let inside = Inside::open(&data_dir, self.config.clone(), Clock::frozen(now)).unwrap();
+        let inside = Inside::open(&data_dir, self.config.clone(), Clock::frozen(Moment(now))).unwrap();
         let clock = inside.clock.clone();
         let up = Up::new(inside, data_dir, &self.config);
         self.endpoint.set(up.running.addresses[0], clock);
@@ -201,7 +202,7 @@ impl Site {
 
     /// The site's time, in Unix seconds.
     pub fn now(&self) -> i64 {
-        self.inside().clock.now()
+        self.inside().clock.now().0
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -239,7 +240,7 @@ impl Site {
 
     /// The last second of the site's day at a moment.
     pub fn end_of_day(&self, moment: i64) -> i64 {
-        self.inside().time_zone().expect("the site has a time zone").end_of_day(moment, 0)
+        self.inside().time_zone().expect("the site has a time zone").end_of_day(Moment(moment), 0).0
     }
 
     fn run_in_shell(&self, args: &[impl AsRef<OsStr>]) -> Output {
@@ -286,7 +287,7 @@ impl Site {
 
     /// Changes the database without a request, at the site's time.
     pub fn change<T>(&self, change: impl FnOnce(&Write) -> Result<T, Failure>) -> T {
-        self.inside().store.write(self.now(), change).expect("the file can be changed")
+        self.inside().store.write(Moment(self.now()), change).expect("the file can be changed")
     }
 
     /// Gives the site a certificate authority of its own.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tunneldesk::domain::catalogue::Catalogue;
 use tunneldesk::domain::entry::Kind;
 use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::domain::role::Role;
 use tunneldesk::http::failure::Failure;
 use tunneldesk::keys::{columns, hex, random, unhex};
@@ -201,7 +202,7 @@ impl Site {
 
     /// Sets the clock, without waking waiting threads.
     pub fn set_clock(&self, moment: i64) {
-        self.inside().clock.set(moment);
+        self.inside().clock.set(Moment(moment));
     }
 
     /// Adds a notice for the member and returns its number.
@@ -317,7 +318,7 @@ impl Site {
 
     /// A change that may fail.
     pub fn try_change<T>(&self, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
-        self.inside().store.write(self.now(), change)
+        self.inside().store.write(Moment(self.now()), change)
     }
 
     /// The columns that contain this text anywhere, as `table.column`.

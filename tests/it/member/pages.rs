@@ -29,7 +29,7 @@ fn every_own_page_is_accessible_and_small() {
     site.change(|tx| {
         tx.run(
             "UPDATE members SET real_name = 'Ada Kind', dob = ?2 WHERE member_id = ?1",
-            (child.id, tx.now() / 86_400 * 86_400 - 4_000 * 86_400),
+            (child.id, tx.now().0 / 86_400 * 86_400 - 4_000 * 86_400),
         )?;
         let sql = "INSERT INTO guardianships (child_id, guardian_id, relation, made_at) VALUES (?1, ?2, 'parent', ?3)";
         Ok(tx.run(sql, (child.id, jane.id, tx.now()))?)

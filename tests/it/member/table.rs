@@ -41,7 +41,7 @@ fn furnish(site: &Site, who: &Caller, signer: &Caller, student: &Caller, payment
     site.brief(student, "Flyer");
     let child = site.member(&format!("child{payment}"));
     let time = site.change(|tx| {
-        let dob = tx.now() / 86_400 * 86_400 - 4_000 * 86_400;
+        let dob = tx.now().0 / 86_400 * 86_400 - 4_000 * 86_400;
         tx.run("UPDATE members SET dob = ?2 WHERE member_id = ?1", (child.id, dob))?;
         let sql = "INSERT INTO guardianships (child_id, guardian_id, relation, made_at) VALUES (?1, ?2, 'parent', ?3)";
         tx.run(sql, (child.id, who.id, tx.now()))?;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use tunneldesk::domain::currency;
 use tunneldesk::domain::ids::{EntryId, MemberId};
 use tunneldesk::domain::local_time::TimeZone;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::jobs::reminders::{self, Reminded};
 use tunneldesk::store::tables::entries::{self, NewTime};
 
@@ -26,7 +27,7 @@ fn pass(site: &Site, seconds: i64) {
 }
 
 fn fly(site: &Site, member: &Caller, at: i64) -> i64 {
-    let time = NewTime { entry_date: at, minutes: 5, tunnel_id: Site::TUNNEL_ID, comment: String::new() };
+    let time = NewTime { entry_date: Moment(at), minutes: 5, tunnel_id: Site::TUNNEL_ID, comment: String::new() };
     site.change(|tx| Ok(entries::insert_time(tx, MemberId(member.id), MemberId(member.id), None, &time)?)).0
 }
 
@@ -130,7 +131,7 @@ fn trainings_are_announced_a_month_and_a_week_before_they_run_out() {
     for (programme, logbook) in half_year.into_iter().chain(year) {
         let member = holder(&site, &programme.to_lowercase(), &[programme]);
         train(&site, &member, logbook, site.now());
-        let renewal = currency::training_ends(logbook, site.now(), &TimeZone::UTC).unwrap();
+        let renewal = currency::training_ends(logbook, Moment(site.now()), &TimeZone::UTC).unwrap().0;
         // Another training in the same cycle, or on the same day, ends at the same time: one reminder.
         train(&site, &member, logbook, site.now());
         let start = site.now();
@@ -310,8 +311,8 @@ impl Life {
             (last.map(|at| (at.div_euclid(DAY) + 181) * DAY - 1), [30, 8], "flyer")
         } else {
             let last = self.trainings.iter().filter(|at| **at <= now).max();
-            let ends = last.map(|at| currency::training_ends(logbook, *at, &TimeZone::UTC));
-            (ends.flatten(), [30, 7], "training")
+            let ends = last.map(|at| currency::training_ends(logbook, Moment(*at), &TimeZone::UTC));
+            (ends.flatten().map(|end| end.0), [30, 7], "training")
         };
         // A reminder is due from the beginning of its day, that many days before the last.
         let begins = |end: i64, days: i64| end + 1 - (days + 1) * DAY;

@@ -1,6 +1,7 @@
 //! Mails as they arrive at a mail server, and mails that are never sent.
 
 use super::*;
+use tunneldesk::domain::moment::Moment;
 
 fn header<'a>(mail: &'a Value, name: &str) -> Vec<&'a str> {
     let headers = mail["headers"].as_array().unwrap().iter();
@@ -132,7 +133,7 @@ fn a_sent_message_is_wiped_and_known_by_its_message_id() {
     let message_id = queue_welcome(&site, "jane@example.com");
     round(&mut sender(&site));
     let (mail, kept) = (office.next(), message(&site, message_id));
-    assert_eq!((kept.state.as_str(), kept.sealed, kept.sent_at), ("sent", None, Some(site.now())));
+    assert_eq!((kept.state.as_str(), kept.sealed, kept.sent_at), ("sent", None, Some(Moment(site.now()))));
     assert_eq!(header(&mail, "message-id"), [format!("<{}>", kept.provider_id)]);
     assert_eq!(header(&mail, "auto-submitted"), ["auto-generated"]);
     assert!(kept.provider_id.ends_with("@windwerk.example") && kept.provider_id.len() > 30, "{}", kept.provider_id);

@@ -4,6 +4,7 @@ use crate::harness::{Caller, Credential, Reply, Site};
 use http::Method;
 use serde_json::{Value, json};
 use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::store::tables::contact::{self, Message};
 
 const CONTACT: &str = "/public/contact";
@@ -50,7 +51,7 @@ fn a_message_is_kept_for_the_desk_and_passed_on() {
     assert_eq!((&*kept.message, &*kept.language), ("Do you open on Sundays?\nWe are four.", "de"));
     assert_eq!(
         (kept.member_id, kept.signed_in, kept.created_at, kept.done_at),
-        (Some(MemberId(31)), false, site.now(), None)
+        (Some(MemberId(31)), false, Moment(site.now()), None)
     );
     let [mail] = &site.mails()[..] else { panic!("{:?}", site.mails()) };
     assert_eq!((&mail["recipient"], &mail["template"]), (&json!(DESK), &json!("contact")));

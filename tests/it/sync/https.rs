@@ -275,7 +275,7 @@ fn a_booking_is_sent_with_its_values_and_without_a_name() {
     drain(&mut uploader(&site));
     let jane = site.member("jane");
     let (partner, pin) = (site.partner(), site.pin(&jane));
-    let flight = site.inside().now() + 86_400;
+    let flight = site.now() + 86_400;
     let body = serde_json::json!({ "member_id": jane.id, "member_pin": pin, "registration_id": 7, "flight_date": flight,
         "minutes_booked": 15, "tunnel_id": Site::TUNNEL_ID });
     partner.post("/external/partner-metrics/op/generate-token", body).ok();

@@ -15,6 +15,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::{Config, Upstream as Kind};
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::jobs::sync::lock::SyncLock;
 use tunneldesk::jobs::sync::{Batch, Position, SiteSource, Step, Trouble, Uploader, Upstream};
 use tunneldesk::ops::lifecycle::Identity;
@@ -60,7 +61,7 @@ struct Network(Rc<RefCell<World>>);
 impl World {
     fn deliver(&mut self, body: &[u8]) -> Result<Position, Trouble> {
         let (status, said) = self.book.take(body);
-        let held = Position { seq: said["last_seq"].as_i64().unwrap_or(0), at: said["last_at"].as_i64() };
+        let held = Position { seq: said["last_seq"].as_i64().unwrap_or(0), at: said["last_at"].as_i64().map(Moment) };
         match status {
             200 => Ok(held),
             409 => Err(Trouble::OutOfPosition(held)),
@@ -139,7 +140,7 @@ struct Process {
 impl Process {
     fn start(dir: &Path, now: i64, world: &Rc<RefCell<World>>) -> Process {
         let data_dir = hold(dir);
-        let site = Site::open(&data_dir, Config::defaults(), Clock::frozen(now)).unwrap();
+        let site = Site::open(&data_dir, Config::defaults(), Clock::frozen(Moment(now))).unwrap();
         let mut settings = settings(Kind::Https("https://storm.example.org/".to_owned()));
         settings.batch_rows = 1 + world.borrow_mut().rng.below(12) as i64;
         let source = Box::new(SiteSource::new(site.for_another_thread()));
@@ -226,7 +227,7 @@ impl Storm {
     fn weather(&mut self) {
         self.now += 1 + self.below(100);
         let clock = if !self.puts_back && self.roll(5) { self.jump() } else { self.now };
-        self.process().site.clock.set(clock);
+        self.process().site.clock.set(Moment(clock));
         if self.roll(25) {
             self.write_rows();
         }
@@ -334,7 +335,7 @@ fn template() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = DataDir::create(dir.path()).unwrap_or_else(|e| panic!("{e:?}"));
     let identity = Identity { tunnel_id: 7, name: "Windwerk".into(), city: "".into(), country: "CH".into() };
-    Site::create(&data_dir, Config::defaults(), Clock::frozen(START), &identity).unwrap().close();
+    Site::create(&data_dir, Config::defaults(), Clock::frozen(Moment(START)), &identity).unwrap().close();
     dir
 }
 

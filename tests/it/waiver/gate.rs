@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::desk::book_beside;
+use tunneldesk::domain::moment::Moment;
 
 struct Stage {
     site: Site,
@@ -86,7 +87,7 @@ const PATHS: [Path; 14] = [
         let sql = "INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, booking_id, created_at,
                         updated_at) VALUES (?1, 'time', 'open', ?2 + 60, 12, ?3, ?1, ?4, ?2, ?2)";
         stage.site.change(|tx| Ok(tx.run(sql, (member.id, tx.now(), Site::TUNNEL_ID, booking))?));
-        let day = tunneldesk::domain::local_time::TimeZone::named("").date(stage.site.now());
+        let day = tunneldesk::domain::local_time::TimeZone::named("").date(Moment(stage.site.now()));
         let form = [("day", &*day), ("clock", "23:45"), ("minutes", "30")];
         assert_eq!(stage.admin.post(&format!("/desk/bookings/{booking}/move"), &form).status, 303);
     }),

@@ -3,7 +3,8 @@
 use crate::domain::catalogue::Catalogue;
 use crate::domain::entry;
 use crate::domain::ids::{EntryId, MemberId};
-use crate::http::field_types::{Id, Moment};
+use crate::domain::moment::Moment;
+use crate::http::field_types::Id;
 use crate::store::tables::skills;
 
 crate::answer! {

@@ -1,6 +1,7 @@
 //! One cell of CSV (RFC 4180), safe to open in a spreadsheet: no cell begins like a formula.
 
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
@@ -100,7 +101,7 @@ impl<'t> RowWriter<'t> {
     }
 
     /// Writes a moment, which never needs quotes, or an empty cell.
-    pub(crate) fn moment(&mut self, zone: &TimeZone, moment: impl Into<Option<i64>>) {
+    pub(crate) fn moment(&mut self, zone: &TimeZone, moment: impl Into<Option<Moment>>) {
         self.part();
         if let Some(moment) = moment.into() {
             zone.write_date_time(moment, self.table);
@@ -108,7 +109,7 @@ impl<'t> RowWriter<'t> {
     }
 
     /// Writes a moment with its offset from UTC (RFC 3339), so that every program reads the same moment; or an empty cell.
-    pub(super) fn exact_moment(&mut self, zone: &TimeZone, moment: impl Into<Option<i64>>) {
+    pub(super) fn exact_moment(&mut self, zone: &TimeZone, moment: impl Into<Option<Moment>>) {
         self.part();
         if let Some(moment) = moment.into() {
             push_exact_moment(self.table, zone, moment);
@@ -191,49 +192,49 @@ pub(crate) fn read(cell: &str) -> String {
 }
 
 /// A moment in the site's time zone as in [`RowWriter::exact_moment`].
-pub(crate) fn exact_moment(zone: &TimeZone, moment: i64) -> String {
+pub(crate) fn exact_moment(zone: &TimeZone, moment: Moment) -> String {
     let mut text = String::new();
     push_exact_moment(&mut text, zone, moment);
     text
 }
 
 /// Appends a moment with its offset from UTC, or the number of seconds where it is beyond the calendar.
-fn push_exact_moment(text: &mut String, zone: &TimeZone, moment: i64) {
-    match Timestamp::from_second(moment) {
+fn push_exact_moment(text: &mut String, zone: &TimeZone, moment: Moment) {
+    match Timestamp::from_second(moment.0) {
         Ok(_) => zone.write_rfc3339(moment, text),
         Err(_) => text.push_str(&moment.to_string()),
     }
 }
 
 /// A birthday, which is stored as a midnight in UTC.
-pub(crate) fn birthday(moment: i64) -> String {
-    let whole = moment.rem_euclid(86_400) == 0;
+pub(crate) fn birthday(moment: Moment) -> String {
+    let whole = moment.0.rem_euclid(86_400) == 0;
     let day =
-        Timestamp::from_second(moment).ok().filter(|_| whole).map(|at| at.to_zoned(jiff::tz::TimeZone::UTC).date());
+        Timestamp::from_second(moment.0).ok().filter(|_| whole).map(|at| at.to_zoned(jiff::tz::TimeZone::UTC).date());
     day.map_or_else(|| exact_moment(&TimeZone::UTC, moment), |day| day.to_string())
 }
 
 /// Parses a field that is a moment: a day in the time zone, a moment there or with its offset, or Unix seconds.
-pub(crate) fn moment_in(zone: &TimeZone) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
+pub(crate) fn moment_in(zone: &TimeZone) -> impl Fn(&Value) -> Result<Moment, Text> + Copy {
     move |value| read_in(zone, value, fields::moment, false)
 }
 
 /// Parses the last day of something, as [`moment_in`]: the last second of that day in the time zone.
-pub(crate) fn last_day_in(zone: &TimeZone) -> impl Fn(&Value) -> Result<i64, Text> + Copy {
+pub(crate) fn last_day_in(zone: &TimeZone) -> impl Fn(&Value) -> Result<Moment, Text> + Copy {
     move |value| moment_in(zone)(value).map(|moment| zone.end_of_day(moment, 0))
 }
 
 fn read_in(
     zone: &TimeZone,
     value: &Value,
-    seconds: fn(&Value) -> Result<i64, Text>,
+    seconds: fn(&Value) -> Result<Moment, Text>,
     is_birth: bool,
-) -> Result<i64, Text> {
+) -> Result<Moment, Text> {
     let text = value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned());
     let wrong = || Text::new("field.moment_or_day");
     if let Some(written) = zone.parse_written(&text) {
         let beyond = || Text::new("field.day_beyond");
-        return Some(written).filter(|moment| fields::is_in_calendar(*moment, is_birth)).ok_or_else(beyond);
+        return Some(written).filter(|moment| fields::is_in_calendar(moment.0, is_birth)).ok_or_else(beyond);
     }
     // A program with a decimal comma writes the number of a day, with its time, as 43430,5.
     let number = fields::seconds(&text.replace(',', ".").into()).ok_or_else(wrong)?;
@@ -269,13 +270,13 @@ pub(super) fn minutes(read: impl Fn(&Value) -> Result<i64, Text>) -> impl Fn(&Va
 }
 
 /// Parses a birthday as [`moment_in`] UTC, because a birthday is the same day in every time zone.
-pub(crate) fn read_birthday(value: &Value) -> Result<i64, Text> {
-    read_in(&TimeZone::UTC, value, fields::day_of_birth, true).map(fields::nearest_midnight)
+pub(crate) fn read_birthday(value: &Value) -> Result<Moment, Text> {
+    read_in(&TimeZone::UTC, value, fields::day_of_birth, true).map(|moment| Moment(fields::nearest_midnight(moment.0)))
 }
 
 /// Parses a birthday as [`read_birthday`], with the error text of a form: there a day is chosen, or typed in three
 /// parts.
-pub(crate) fn read_birthday_of_form(value: &Value) -> Result<i64, Text> {
+pub(crate) fn read_birthday_of_form(value: &Value) -> Result<Moment, Text> {
     read_birthday(value).map_err(|_| {
         let text = value.as_str().unwrap_or("").trim();
         Text::new(match text.parse::<Date>() {

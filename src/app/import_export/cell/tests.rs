@@ -1,6 +1,7 @@
 //! Cells as they are written and read.
 
 use super::*;
+use crate::domain::moment::Moment;
 use serde_json::json;
 
 const CELLS: [(&str, &str); 25] = [
@@ -56,24 +57,24 @@ fn moments_are_read_as_they_are_written() {
     let zurich = TimeZone::named("Europe/Zurich");
     for seconds in [0, 1_795_219_200, 1_795_271_400, 1_795_304_400] {
         for zone in [&zurich, &TimeZone::UTC] {
-            assert_eq!(moment_in(zone)(&json!(exact_moment(zone, seconds))), Ok(seconds));
+            assert_eq!(moment_in(zone)(&json!(exact_moment(zone, Moment(seconds)))), Ok(Moment(seconds)));
         }
     }
     for seconds in [0, 1_795_219_200, -86_400, 643_248_000] {
-        assert_eq!(read_birthday(&json!(birthday(seconds))), Ok(seconds));
+        assert_eq!(read_birthday(&json!(birthday(Moment(seconds)))), Ok(Moment(seconds)));
     }
-    assert_eq!(birthday(1_795_219_200), "2026-11-21");
-    assert_eq!(read_birthday(&json!("1990-05-20T22:00:00Z")), Ok(643_248_000), "the midnight of another zone");
+    assert_eq!(birthday(Moment(1_795_219_200)), "2026-11-21");
+    assert_eq!(read_birthday(&json!("1990-05-20T22:00:00Z")), Ok(Moment(643_248_000)), "the midnight of another zone");
     let denver = TimeZone::named("America/Denver");
     for day in ["2026-11-21", "20261121", "21.11.2026", "2026/11/21", "2026-11-21 00:00", "1795244400"] {
-        assert_eq!(moment_in(&denver)(&json!(day)), Ok(1_795_219_200 + 7 * 3_600), "{day}: the site's day");
-        assert_eq!(last_day_in(&denver)(&json!(day)), Ok(1_795_219_200 + 31 * 3_600 - 1), "{day}: its end");
+        assert_eq!(moment_in(&denver)(&json!(day)), Ok(Moment(1_795_219_200 + 7 * 3_600)), "{day}: the site's day");
+        assert_eq!(last_day_in(&denver)(&json!(day)), Ok(Moment(1_795_219_200 + 31 * 3_600 - 1)), "{day}: its end");
     }
-    assert_eq!(moment_in(&denver)(&json!("2026-11-21T00:00:00Z")), Ok(1_795_219_200));
-    assert_eq!(moment_in(&denver)(&json!("21.11.2026 14:30")), Ok(1_795_219_200 + 21 * 3_600 + 1_800));
-    assert_eq!(read_birthday(&json!("20181126")), Ok(1_543_190_400));
-    assert_eq!(read_birthday(&json!("19.06.1964")), Ok(-174_700_800));
-    assert_eq!(read_birthday(&json!(86_400_000)), Ok(86_400_000), "a midnight of 1972 in seconds");
+    assert_eq!(moment_in(&denver)(&json!("2026-11-21T00:00:00Z")), Ok(Moment(1_795_219_200)));
+    assert_eq!(moment_in(&denver)(&json!("21.11.2026 14:30")), Ok(Moment(1_795_219_200 + 21 * 3_600 + 1_800)));
+    assert_eq!(read_birthday(&json!("20181126")), Ok(Moment(1_543_190_400)));
+    assert_eq!(read_birthday(&json!("19.06.1964")), Ok(Moment(-174_700_800)));
+    assert_eq!(read_birthday(&json!(86_400_000)), Ok(Moment(86_400_000)), "a midnight of 1972 in seconds");
 }
 
 #[test]

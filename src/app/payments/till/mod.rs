@@ -7,6 +7,7 @@ use super::membership;
 use crate::app::Change;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::payment::{Decision, Price, Status, Weighted};
 use crate::domain::till::{CLERK_UNDOES_SECONDS, Kind, SECOND_FEE_SECONDS, Sums};
 use crate::http::failure::Failure;
@@ -28,7 +29,7 @@ pub(crate) struct Fee<'a> {
     /// Identifies the form, so that a form that is sent twice takes one fee.
     pub(crate) form_number: i64,
     /// Until when the membership was paid on the page that the clerk saw; Unix seconds.
-    pub(crate) seen_until: Option<i64>,
+    pub(crate) seen_until: Option<Moment>,
     /// Whether the clerk was asked, and takes a second fee within a day.
     pub(crate) is_second: bool,
 }
@@ -116,7 +117,7 @@ impl ClosingDenial {
 pub(crate) struct Day {
     /// The last closing; 0 where there was none, and `closed_at` is `None`.
     pub(crate) closing_id: i64,
-    pub(crate) closed_at: Option<i64>,
+    pub(crate) closed_at: Option<Moment>,
     /// The last closed entry, and the last entry of all.
     pub(crate) from: i64,
     pub(crate) to: i64,
@@ -246,7 +247,7 @@ fn price(cx: &Change, fee: &Fee, day: &Day) -> Result<Result<Price, Denial>, Fai
 }
 
 /// The moment of a new entry: never before the last closing, even where the clock was set back.
-fn moment(cx: &Change, day: &Day) -> i64 {
+fn moment(cx: &Change, day: &Day) -> Moment {
     day.closed_at.map_or(cx.now(), |closed_at| cx.now().max(closed_at))
 }
 
@@ -257,8 +258,8 @@ pub(crate) fn own_undo_ends(
     clerk_id: MemberId,
     entry_id: i64,
     entry: &Entry,
-    now: i64,
-) -> Result<Option<i64>, Failure> {
+    now: Moment,
+) -> Result<Option<Moment>, Failure> {
     let closed = till::find_last_closing(tx)?.map_or(0, |(_, closing)| closing.last_entry_id);
     let ends = entry.taken_at + CLERK_UNDOES_SECONDS;
     let is_open = entry.taken_by == Some(clerk_id) && entry_id > closed && now < ends;

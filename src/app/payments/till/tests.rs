@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, ActorId, Origin};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::payment::Event;
 use crate::domain::role::Role;
 use crate::i18n::language::Language;
@@ -34,11 +35,11 @@ impl Till {
         let mut config = Config::defaults();
         (config.yearly_fee_cents, config.data) = (FEE_CENTS, dir.path().to_owned());
         let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
-        let site = Site::create(&data_dir, config, Clock::frozen(START), &identity).unwrap();
+        let site = Site::create(&data_dir, config, Clock::frozen(Moment(START)), &identity).unwrap();
         let add = |tx: &crate::store::Write, username: &str, role| {
             members::insert(tx, &members::NewMember { username, role, ..members::NewMember::default() })
         };
-        let admin = site.store.write(START, |tx| {
+        let admin = site.store.write(Moment(START), |tx| {
             (1..=MEMBERS).try_for_each(|number| add(tx, &format!("m{number}"), "").map(drop))?;
             add(tx, "admin", "admin")
         });
@@ -51,7 +52,7 @@ impl Till {
         self.site.for_another_thread()
     }
 
-    fn paid_until(&self, member_id: MemberId) -> Option<i64> {
+    fn paid_until(&self, member_id: MemberId) -> Option<Moment> {
         self.site.store.read(|tx| Ok(members::find_paid_until(tx, member_id)?.flatten())).unwrap()
     }
 
@@ -82,7 +83,8 @@ fn a_fee_of_a_closed_day_is_undone_at_the_till_and_becomes_no_other_s_by_any_pat
     }
     for status in [Status::Canceled, Status::Refunded, Status::Succeeded] {
         let price = Some(Price { cents: 1, currency: "EUR".to_owned() });
-        let event = Event { status, price, member_id: Some(MemberId(2)), at: START, key: format!("evt_{status:?}") };
+        let event =
+            Event { status, price, member_id: Some(MemberId(2)), at: Moment(START), key: format!("evt_{status:?}") };
         let report =
             change(site, admin.clone(), Language::English, |cx| app_payments::apply_event(cx, intent_id, &event));
         assert_eq!(report.unwrap(), "late", "{status:?}");
@@ -147,7 +149,7 @@ fn check(site: &Site) {
         .read(|tx| {
             let mut closings = till::list_closings(tx, i64::MAX, i64::MAX, 0)?;
             closings.reverse();
-            let (mut from, mut float, mut seen, mut until) = (0, 0, 0, i64::MIN);
+            let (mut from, mut float, mut seen, mut until) = (0, 0, 0, Moment::FIRST);
             for (closing_id, _, closing) in &closings {
                 assert_eq!(till::find_start(tx, *closing_id)?, from, "closings leave no gap");
                 let lines = till::list(tx, from, closing.last_entry_id, i64::MAX)?;
@@ -173,7 +175,7 @@ fn check(site: &Site) {
             let open = till::list(tx, from, i64::MAX, i64::MAX)?;
             assert_eq!((day.from, day.float_cents, day.to), (from, float, till::last(tx)?));
             assert_eq!(day.sums.total().cents, open.iter().map(|line| line.amount_cents).sum::<i64>());
-            assert!(open.iter().all(|line| line.taken_at >= until), "nothing comes into a closed day");
+            assert!(open.iter().all(|line| line.taken_at >= Moment(until.0)), "nothing comes into a closed day");
             let all: i64 = tx.get("SELECT count(*) FROM till_entries", [])?;
             assert_eq!(seen + open.len() as i64, all);
             Ok(())
@@ -230,7 +232,7 @@ proptest! {
                 Step::Wait(seconds) => {
                     now += seconds;
                     latest = latest.max(now);
-                    till.site.clock.set(now);
+                    till.site.clock.set(Moment(now));
                 }
                 Step::Undo(_) => {}
             }
@@ -239,7 +241,7 @@ proptest! {
         for member_id in (1..=MEMBERS).map(MemberId) {
             let stand = taken.iter().filter(|(entry, whose)| *whose == member_id && !undone.contains(entry)).count();
             // Where every year was taken back, the membership does not end in the future.
-            let ahead = till.paid_until(member_id).is_some_and(|until| until > latest);
+            let ahead = till.paid_until(member_id).is_some_and(|until| until > Moment(latest));
             prop_assert!(stand > 0 || !ahead, "{stand} fees stand");
             prop_assert!(stand == 0 || till.paid_until(member_id).is_some(), "{stand} fees stand");
         }
@@ -313,7 +315,7 @@ fn nobody_changes_or_removes_what_the_till_has() {
         "UPDATE till_closings SET closed_at = 0",
         "DELETE FROM till_closings",
     ] {
-        let changed = till.site.store.write(START, |tx| Ok(tx.run(statement, [])?));
+        let changed = till.site.store.write(Moment(START), |tx| Ok(tx.run(statement, [])?));
         assert!(changed.is_err(), "{statement}");
     }
 }

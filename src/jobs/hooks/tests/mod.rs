@@ -398,7 +398,7 @@ fn what_cannot_be_sent_is_given_up_with_its_reason_and_never_sent_empty() {
 #[test]
 fn a_pause_that_the_receiver_asks_for_by_a_date_is_kept() {
     let scene = scene();
-    let at = jiff::Timestamp::from_second(scene.site.now() + 3_600).unwrap();
+    let at = jiff::Timestamp::from_second(scene.site.now().0 + 3_600).unwrap();
     let header = format!("retry-after: {}", at.strftime("%a, %d %b %Y %H:%M:%S GMT"));
     let busy = move |number| match number {
         1 => Does::AnswersWith("503 Service Unavailable", header.clone()),

@@ -1,6 +1,7 @@
 //! A server that takes webhooks, or fails at it in every way.
 
 use crate::clock::Clock;
+use crate::domain::moment::Moment;
 use socket2::SockRef;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,7 +16,7 @@ pub(super) struct Got {
     pub(super) headers: BTreeMap<String, String>,
     pub(super) body: String,
     /// The site's clock.
-    pub(super) now: i64,
+    pub(super) now: Moment,
 }
 
 impl Got {
@@ -145,7 +146,7 @@ impl Does {
     }
 }
 
-fn read(stream: &TcpStream, now: i64) -> Option<Got> {
+fn read(stream: &TcpStream, now: Moment) -> Option<Got> {
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut line = String::new();

@@ -15,6 +15,7 @@ use super::https::{secret, sign};
 use super::upstream::{Position, Trouble, Upstream, error_line};
 use crate::clock::Clock;
 use crate::config::{self, Sync};
+use crate::domain::moment::Moment;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
@@ -51,7 +52,7 @@ pub(super) struct Nats {
     clock: Arc<Clock>,
     connection: Option<Connection>,
     /// When the stream was last looked through for lost messages (Unix seconds); 0: never.
-    looked_at: i64,
+    looked_at: Moment,
 }
 
 /// A connection, and the stream that stores the subject.
@@ -111,7 +112,7 @@ impl Nats {
             strict: settings.strict,
             clock,
             connection: None,
-            looked_at: 0,
+            looked_at: Moment(0),
         })
     }
 
@@ -144,7 +145,7 @@ impl Nats {
         self.connection()?.last = last.as_ref().map_or(0, |(seq, _)| *seq);
         let headers = last.map_or_else(String::new, |(_, headers)| headers);
         let number = |name: &str| wire::header(&headers, name).and_then(|value| value.parse().ok());
-        Ok(number(LAST_SEQ).map(|seq| Position { seq, at: number(LAST_AT) }))
+        Ok(number(LAST_SEQ).map(|seq| Position { seq, at: number(LAST_AT).map(Moment) }))
     }
 
     /// Goes back from the last message, each of which names the one before, to the first row. Returns the row before the first

@@ -8,6 +8,7 @@ use super::encrypted::Identities;
 use super::manifest::{Manifest, ManifestError};
 use super::manifest_signature::ErasedMark;
 use crate::config::recipient::Recipient;
+use crate::domain::moment::Moment;
 use crate::ops::digest::FileDigest;
 use crate::ops::outside::Dir;
 use crate::ops::outside::object::{BackupName, FolderName, Object, SiteFile, file_stamp};
@@ -91,7 +92,7 @@ impl Backup {
     }
 
     /// Sorts older backups first; those of one second by the number in their names.
-    pub(crate) fn age_order(&self) -> (i64, usize, String) {
+    pub(crate) fn age_order(&self) -> (Moment, usize, String) {
         let name = self.name();
         (self.manifest.made_at, name.len(), name)
     }
@@ -228,7 +229,7 @@ impl BackupStore {
 
     /// The newest backup that was not made before an upgrade. A backup from after `now` was made by a wrong clock, and must
     /// not keep the next ones from being due.
-    pub(crate) fn newest(&self, now: i64) -> Option<Backup> {
+    pub(crate) fn newest(&self, now: Moment) -> Option<Backup> {
         let counts = |backup: &Backup| backup.manifest.upgrade.is_none() && backup.manifest.made_at <= now;
         self.list().into_iter().find(counts)
     }
@@ -251,7 +252,7 @@ impl BackupStore {
     pub(crate) fn lock_own(&self) -> Result<BackupStoreLock<'_>, String> {
         make_dir(&self.dir).map_err(|e| self.write_error(&e))?;
         let lock = self.lock()?;
-        lock.remove_unfinished(i64::MAX);
+        lock.remove_unfinished(Moment::LAST);
         Ok(lock)
     }
 
@@ -295,7 +296,7 @@ impl BackupStoreLock<'_> {
     }
 
     /// Removes the [`outlived`] backups, and returns how many.
-    pub(crate) fn prune(&self, now: i64, exceptions: &PruneExceptions) -> io::Result<usize> {
+    pub(crate) fn prune(&self, now: Moment, exceptions: &PruneExceptions) -> io::Result<usize> {
         self.remove_all(&outlived(self.backup_store.list(), now, exceptions))
     }
 
@@ -318,8 +319,8 @@ impl BackupStoreLock<'_> {
     }
 
     /// Removes the unfinished backups that were begun before that moment.
-    pub(crate) fn remove_unfinished(&self, before: i64) {
-        let before = if before == i64::MAX { None } else { Some(file_stamp(before)) };
+    pub(crate) fn remove_unfinished(&self, before: Moment) {
+        let before = if before == Moment::LAST { None } else { Some(file_stamp(before)) };
         let is_old = |name: &str| before.as_deref().is_none_or(|before| name < before);
         let unfinished = self.backup_store.listing().unfinished;
         let ours = unfinished.iter().filter(|name| name.is_stamp() && is_old(name.as_str())).map(BackupName::as_str);

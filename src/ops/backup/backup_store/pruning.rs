@@ -1,6 +1,7 @@
 //! Which backups need not be kept any more.
 
 use super::Backup;
+use crate::domain::moment::Moment;
 use crate::domain::retention;
 use crate::ops::backup::manifest::Manifest;
 use crate::ops::signature::Trust;
@@ -17,15 +18,15 @@ pub(crate) struct PruneExceptions {
     /// The name of the last backup that a drill restored.
     pub proven: Option<String>,
     /// Backups made before this moment ([`crate::clock::Clock::judged_from`]).
-    pub made_before: i64,
+    pub made_before: Moment,
 }
 
 /// The backups that need not be kept any more. `all`: newest first. Of those made before an upgrade the newest of each schema
 /// is kept for a while, so that the upgrade can be rolled back.
-pub(crate) fn outlived(all: Vec<Backup>, now: i64, exceptions: &PruneExceptions) -> Vec<Backup> {
+pub(crate) fn outlived(all: Vec<Backup>, now: Moment, exceptions: &PruneExceptions) -> Vec<Backup> {
     let (upgrade_backups, backups): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|backup| backup.manifest.upgrade.is_some());
-    let made: Vec<i64> = backups.iter().map(|backup| backup.manifest.made_at).collect();
+    let made: Vec<Moment> = backups.iter().map(|backup| backup.manifest.made_at).collect();
     let kept = retention::kept(&made, now, exceptions.made_before);
     let mut old: Vec<_> = backups.into_iter().zip(kept).filter(|(_, keep)| !keep).map(|(backup, _)| backup).collect();
     let is_over = |i: usize| {

@@ -3,6 +3,7 @@
 use super::manifest_signature::{ErasedMark, ManifestSignature};
 use crate::domain::audit::Head;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::keys::hex;
 use crate::ops::digest::FileDigest;
 use crate::ops::outside::object::{Object, SealedFile, SiteFile, SiteId};
@@ -32,7 +33,7 @@ pub(crate) struct Manifest {
     pub site_id: String,
     pub schema: i64,
     /// The moment of the copy (Unix seconds).
-    pub made_at: i64,
+    pub made_at: Moment,
     /// The IANA name of the site's time zone at that moment; manifests of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
@@ -74,7 +75,7 @@ pub(crate) struct ChainOrigin {
     /// The lineage that every tick behind the base bears (hex).
     pub lineage: String,
     /// The second of the last write in the base (Unix seconds).
-    pub moment: i64,
+    pub moment: Moment,
     /// Where that write ended in the WAL: the salts (hex), and the frame.
     pub salt: String,
     pub frame: u32,
@@ -118,7 +119,7 @@ impl ManifestError {
 
 impl Manifest {
     /// The second of the last write (Unix seconds); without a chain the second of the copy, which is no earlier.
-    pub(crate) fn last_write(&self) -> i64 {
+    pub(crate) fn last_write(&self) -> Moment {
         self.chain.as_ref().map_or(self.made_at, |origin| origin.moment)
     }
 
@@ -137,7 +138,7 @@ impl Manifest {
 
     /// The first number that no site writes.
     fn check(&self) -> Option<&'static str> {
-        let is_moment = |moment: i64| (0..=MOMENT_MAX).contains(&moment);
+        let is_moment = |moment: Moment| (0..=MOMENT_MAX).contains(&moment.0);
         let sizes = || self.files.values().chain(self.encrypted.values()).map(|digest| digest.bytes);
         let origin = self.chain.as_ref();
         let database = self.files.get(&SiteFile::Database).map_or(0, |digest| digest.bytes);
@@ -239,7 +240,7 @@ impl Manifest {
 
     /// An empty manifest of that moment.
     #[cfg(test)]
-    pub(crate) fn blank(made_at: i64) -> Manifest {
+    pub(crate) fn blank(made_at: Moment) -> Manifest {
         Manifest {
             version: String::new(),
             site_id: "ab".to_owned(),

@@ -1,6 +1,7 @@
 //! Tests of manifests and their signatures.
 
 use super::*;
+use crate::domain::moment::Moment;
 
 fn manifest() -> Manifest {
     Manifest {
@@ -9,7 +10,7 @@ fn manifest() -> Manifest {
         schema: 7,
         files: BTreeMap::from([(SiteFile::Key, FileDigest { bytes: 65, sha256: "5a".repeat(32) })]),
         rows: Rows::from([("members".to_owned(), 3)]),
-        ..Manifest::blank(1_800_000_000)
+        ..Manifest::blank(Moment(1_800_000_000))
     }
 }
 
@@ -41,7 +42,7 @@ fn a_manifest_names_files_of_a_site_alone_and_no_number_that_cannot_be() {
     }
     let origin = ChainOrigin {
         lineage: "ab".to_owned(),
-        moment: 1_800_000_000,
+        moment: Moment(1_800_000_000),
         salt: String::new(),
         frame: 0,
         page_bytes: 4096,
@@ -59,11 +60,11 @@ fn a_manifest_names_files_of_a_site_alone_and_no_number_that_cannot_be() {
     assert_eq!(with(8192, |_| ()), Ok(()));
     assert!(with(4096, |_| ()).is_err() && with(1 << 60, |_| ()).is_err());
     let forgeries: [fn(&mut Manifest); 6] = [
-        |forged| forged.made_at = i64::MIN,
-        |forged| forged.made_at = MOMENT_MAX + 1,
+        |forged| forged.made_at = Moment::FIRST,
+        |forged| forged.made_at = Moment(MOMENT_MAX + 1),
         |forged| forged.site_id = "../ab".to_owned(),
         |forged| _ = forged.rows.insert("members".to_owned(), i64::MAX),
-        |forged| forged.chain.as_mut().unwrap().moment = i64::MAX,
+        |forged| forged.chain.as_mut().unwrap().moment = Moment::LAST,
         |forged| forged.audit = Some(AuditHead { seq: -1, hash: String::new() }),
     ];
     for (nth, forgery) in forgeries.into_iter().enumerate() {
@@ -92,7 +93,7 @@ fn summed(text: &str) -> String {
 #[test]
 fn a_signed_manifest_is_of_one_key_one_name_and_one_text() {
     let (ours, theirs) = (Signer::new(), Signer::new());
-    let signed = Manifest::blank(1_800_000_000).signed("day", &ours.after(&[theirs.public()]), None);
+    let signed = Manifest::blank(Moment(1_800_000_000)).signed("day", &ours.after(&[theirs.public()]), None);
     let key = signed.signature.as_ref().unwrap().key;
     let text = signed.text();
     assert_eq!(read(&text, "day"), signed);
@@ -109,5 +110,5 @@ fn a_signed_manifest_is_of_one_key_one_name_and_one_text() {
         let forged = read(&forged, "day");
         assert!(forged.signed_by().is_none() && forged.keys().is_empty() && forged.erased().is_none(), "{from}");
     }
-    assert_eq!(read(&Manifest::blank(7).text(), "day").signed_by(), None);
+    assert_eq!(read(&Manifest::blank(Moment(7)).text(), "day").signed_by(), None);
 }

@@ -14,6 +14,7 @@ use super::manifest_signature::ErasedMark;
 use super::tombstones;
 use crate::config::Config;
 use crate::config::recipient::Recipient;
+use crate::domain::moment::Moment;
 use crate::ops::outside::object::BackupName;
 use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::Replay;
@@ -241,7 +242,7 @@ impl OffSite {
 
     /// The ticks behind a base there, up to the second `until`. `Err`: the target does not answer. `None`: the backup is
     /// the base of no chain.
-    pub(crate) fn replay(&self, base: &Backup, until: Option<i64>) -> Result<Option<Replay>, String> {
+    pub(crate) fn replay(&self, base: &Backup, until: Option<Moment>) -> Result<Option<Replay>, String> {
         let Some(name) = BackupName::parse(&base.name()) else { return Ok(None) };
         let (base, copy, is_sealed) = (base.clone(), self.target.backup(&name), self.is_sealed);
         let trust = self.trust.clone();
@@ -347,7 +348,7 @@ fn prune(lock: &BackupStoreLock, newest: &Manifest, exceptions: &PruneExceptions
 /// first.
 pub(crate) fn ended_chains<'b>(
     backups: &'b [Backup],
-    now: i64,
+    now: Moment,
     exceptions: &PruneExceptions,
 ) -> impl Iterator<Item = &'b Backup> {
     let ended = exceptions.made_before..now - TICKS_KEPT_SECONDS;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::OffSiteLocation;
 use crate::domain::audit::Actor;
+use crate::domain::moment::Moment;
 use crate::ops::backup::backup_store::local_store;
 use crate::ops::backup::{drill, make};
 use crate::ops::tests::new_site;
@@ -17,14 +18,14 @@ const LONG: Duration = Duration::from_secs(60);
 #[test]
 fn a_clock_that_jumps_ahead_ends_no_chain_of_the_last_day() {
     const HOUR: i64 = 3_600;
-    let made = |made_at| Backup { at: Target::directory("base".into()), manifest: Manifest::blank(made_at) };
+    let made = |made_at| Backup { at: Target::directory("base".into()), manifest: Manifest::blank(Moment(made_at)) };
     let ended = |newest, made_before| {
         let backups: Vec<Backup> = [newest].into_iter().chain((0..48).map(|hour| -hour * HOUR)).map(made).collect();
-        ended_chains(&backups, newest, &PruneExceptions { proven: None, made_before }).count()
+        ended_chains(&backups, Moment(newest), &PruneExceptions { proven: None, made_before }).count()
     };
-    assert_eq!(ended(HOUR, i64::MIN), 23, "those that ended more than a day ago");
+    assert_eq!(ended(HOUR, Moment::FIRST), 23, "those that ended more than a day ago");
     let a_year_ahead = 365 * 24 * HOUR;
-    assert_eq!(ended(a_year_ahead, a_year_ahead), 0);
+    assert_eq!(ended(a_year_ahead, Moment(a_year_ahead)), 0);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The process itself, under the names that Prometheus has for every program, and its version.
 
+use crate::domain::moment::Moment;
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Resource, getrlimit};
 use std::fmt::Write;
 
-pub(super) fn write(text: &mut String, started_at: i64) {
+pub(super) fn write(text: &mut String, started_at: Moment) {
     _ = writeln!(
         text,
         "# HELP tunneldesk_build_info 1; the label is the version.\n# TYPE tunneldesk_build_info gauge\n\
@@ -12,7 +13,7 @@ pub(super) fn write(text: &mut String, started_at: i64) {
         crate::VERSION
     );
     for (name, kind, help, value) in [
-        ("start_time_seconds", "gauge", "When the process started, in Unix seconds.", Some(started_at as f64)),
+        ("start_time_seconds", "gauge", "When the process started, in Unix seconds.", Some(started_at.0 as f64)),
         ("resident_memory_bytes", "gauge", "Memory that the process has in use.", resident_bytes()),
         ("cpu_seconds_total", "counter", "Time of the processor that the process took.", cpu_seconds()),
         ("open_fds", "gauge", "File descriptors that are open.", descriptors()),

@@ -6,6 +6,7 @@ mod unconfirmed;
 
 use super::wal_format::FRAME_BYTES;
 pub(crate) use super::wal_format::Position;
+use crate::domain::moment::Moment;
 use standby::Standby;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -28,7 +29,7 @@ pub(crate) enum Appended {
 pub(crate) struct End {
     pub position: Position,
     /// The moment of the commit's transactions (Unix seconds).
-    pub moment: i64,
+    pub moment: Moment,
 }
 
 /// The purpose for which the WAL is followed.
@@ -57,7 +58,7 @@ struct Follower {
 pub(crate) struct Lag {
     pub bytes: u64,
     /// The moment of the oldest unconfirmed commit; `None`: all are confirmed.
-    pub since: Option<i64>,
+    pub since: Option<Moment>,
 }
 
 /// The followers of one writer's commits.
@@ -93,7 +94,7 @@ impl Capture {
 #[derive(Default)]
 struct State {
     newest: Position,
-    moment: i64,
+    moment: Moment,
     followers: Vec<Follower>,
     /// The number of the last follower.
     numbers: u64,
@@ -122,7 +123,7 @@ impl Capture {
 
     /// Records a commit, under the writer's lock. `moment`: the latest of its transactions. Returns the number of the
     /// commit; 0: it changed nothing.
-    pub(crate) fn note(&self, noted: Appended, moment: i64) -> u64 {
+    pub(crate) fn note(&self, noted: Appended, moment: Moment) -> u64 {
         let mut state = self.lock();
         let was_in_step = state.standby.is_in_step;
         match noted {
@@ -284,7 +285,7 @@ impl Capture {
 }
 
 impl State {
-    fn note(&mut self, position: Position, moment: i64) {
+    fn note(&mut self, position: Position, moment: Moment) {
         // Before the first commit of this process nothing is in the WAL.
         let began_anew = position.salt != self.newest.salt && self.newest != Position::default();
         if began_anew && !self.allows_checkpoint() {

@@ -13,6 +13,7 @@
 //! ```
 
 use crate::domain::ids::{BookingId, EntryId, HookId, KioskId, MemberId, PartnerId, PaymentId};
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::domain::{entry, payment, till, waiver};
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, Value, ValueRef};
@@ -107,7 +108,7 @@ macro_rules! numbers {
     )+};
 }
 
-numbers!(MemberId, EntryId, BookingId, PartnerId, PaymentId, KioskId, HookId);
+numbers!(Moment, MemberId, EntryId, BookingId, PartnerId, PaymentId, KioskId, HookId);
 
 /// Implements [`FromRow`] for tuples.
 macro_rules! side_by_side {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::domain::ids::{MemberId, PartnerId};
 use crate::domain::mention::{Person, Terms};
+use crate::domain::moment::Moment;
 use crate::keys::Keys;
 use crate::store::Write;
 use crate::store::clock;
@@ -61,7 +62,7 @@ fn a_statement_that_names_a_column_the_table_lacks_is_refused() {
 #[test]
 fn statements_that_are_put_together_at_run_time_fit_the_schema() {
     let conn = file();
-    let (tx, keys) = (Write::on(&conn, 100), Keys::from_bytes([7; 32]));
+    let (tx, keys) = (Write::on(&conn, Moment(100)), Keys::from_bytes([7; 32]));
     let sealed: Vec<String> = crate::keys::columns::ALL.iter().flat_map(sealed::statements).collect();
     assert_eq!(refused(&conn, &sealed.iter().map(|sql| ("sealed", &**sql)).collect::<Vec<_>>()), Vec::<String>::new());
     clock::set_back(&tx).unwrap();
@@ -81,18 +82,26 @@ fn statements_that_are_put_together_at_run_time_fit_the_schema() {
     joining::move_rows(&tx, 1, pair).unwrap();
     joining::give_back(&tx, 1, pair).unwrap();
     let person = Person { member_id: MemberId(1), ..Person::default() };
-    erasure::erase(&tx, &keys, &person, 100, "somebody").unwrap();
+    erasure::erase(&tx, &keys, &person, Moment(100), "somebody").unwrap();
     let some = Some(1);
     let word = || Some("member:1".to_owned());
     let booked = bookings::Filter {
         partner_id: some.map(PartnerId),
         member_id: some.map(MemberId),
-        from: some,
-        to: some,
+        from: some.map(Moment),
+        to: some.map(Moment),
         after: some,
     };
-    let happened = history::Filter { partner_id: some.map(PartnerId), from: some, to: some, after: some };
-    let done = audit::Filter { actor: word(), subject: word(), action: word(), since: None, until: some, before: some };
+    let happened =
+        history::Filter { partner_id: some.map(PartnerId), from: some.map(Moment), to: some.map(Moment), after: some };
+    let done = audit::Filter {
+        actor: word(),
+        subject: word(),
+        action: word(),
+        since: None,
+        until: some.map(Moment),
+        before: some,
+    };
     for filter in [booked, bookings::Filter::default()] {
         bookings::list(&tx, &filter, 1, 0).unwrap();
         bookings::count(&tx, &filter).unwrap();

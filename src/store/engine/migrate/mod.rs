@@ -7,6 +7,7 @@ mod later;
 use super::alarm;
 use super::data_dir::DataDir;
 use crate::clock::Clock;
+use crate::domain::moment::Moment;
 use refinery::Migration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
@@ -31,7 +32,7 @@ pub(crate) struct Older {
     /// The version of the program that opened the database last.
     pub version: String,
     /// The latest moment that the database stored, in Unix seconds.
-    pub clock_high_water: i64,
+    pub clock_high_water: Moment,
     /// The text by which the site key is recognised, sealed by that key.
     pub key_check: Vec<u8>,
 }
@@ -174,7 +175,7 @@ fn mend(conn: &mut Connection, path: &Path) -> Result<(), String> {
     let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
     let cause = format!("{first}{more} of the schema: removed, changed or added by another program, and put right");
     tracing::error!(cause, "the file is not what this program left; the doctor says what to do");
-    alarm::raise(path.parent().unwrap_or(path), alarm::Kind::Changed, Clock::machine(0).now(), &cause);
+    alarm::raise(path.parent().unwrap_or(path), alarm::Kind::Changed, Clock::machine(Moment(0)).now(), &cause);
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use super::super::repair::{self, Finding};
 use super::super::{alarm, data_dir::DataDir, integrity, migrate};
 use super::*;
+use crate::domain::moment::Moment;
 use crate::store::Condition;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -34,7 +35,7 @@ pub(super) fn open(data_dir: &DataDir) -> Store {
 pub(super) fn insert(store: &Store, from: i64, to: i64) {
     let sql = "INSERT INTO words VALUES (?1, ?2, 1)";
     store
-        .write(0, |tx| (from..to).try_for_each(|n| tx.run(sql, (n, word(n))).map(|_| ())).map_err(Into::into))
+        .write(Moment(0), |tx| (from..to).try_for_each(|n| tx.run(sql, (n, word(n))).map(|_| ())).map_err(Into::into))
         .unwrap();
 }
 
@@ -208,7 +209,7 @@ fn a_copy_that_replaces_the_site_is_reported_and_served_and_with_its_wal_it_is_r
         }
         copy_site(&data_dir, &copy);
         // Changes nearly every page of rows.
-        store.write(0, |tx| Ok(tx.run("UPDATE words SET size = n", []).map(drop)?)).unwrap();
+        store.write(Moment(0), |tx| Ok(tx.run("UPDATE words SET size = n", []).map(drop)?)).unwrap();
         store.truncate_wal().unwrap();
         insert(&store, ROWS + 100, ROWS + 200);
         drop(store);

@@ -11,6 +11,7 @@ use super::page_checksums::sum;
 use super::wal_format::{FRAME_HEADER_BYTES, HEADER_BYTES, Position, chain, word};
 use super::{alarm, data_dir};
 use crate::clock::{Clock, since_1970};
+use crate::domain::moment::Moment;
 use crate::files;
 use rusqlite::{Connection, ffi};
 use std::cell::Cell;
@@ -68,7 +69,7 @@ impl WalMark {
 
     /// Writes the mark after a commit on this thread at a moment (Unix seconds), and returns what the commit appended to the
     /// WAL. To be called before the commit is acknowledged.
-    pub(crate) fn follow(&self, conn: &Connection, moment: i64) -> Appended {
+    pub(crate) fn follow(&self, conn: &Connection, moment: Moment) -> Appended {
         let frames = COMMITTED.take();
         if frames == 0 {
             return Appended::Nothing;
@@ -124,22 +125,22 @@ pub(super) fn report_loss(database: &Path) {
     let Some(loss) = find_loss(database) else { return };
     tracing::error!(cause = loss, "what was acknowledged may be missing; the doctor says what to do");
     // A machine without a battery may have started in 1970.
-    let now = Clock::machine(marked_moment(database).unwrap_or(0)).now();
+    let now = Clock::machine(marked_moment(database).unwrap_or(Moment(0))).now();
     let last = last_moment(database);
     alarm::raise_after(database.parent().unwrap_or(database), alarm::Kind::LostLog, now, &loss, last);
 }
 
 /// The moment of the last commit of which the mark knows (Unix seconds, by the site's clock). `None` in a mark of an earlier
 /// version.
-fn marked_moment(database: &Path) -> Option<i64> {
+fn marked_moment(database: &Path) -> Option<Moment> {
     let mut bytes = [0; MARK_BYTES + MOMENT_BYTES];
     files::open(&data_dir::wal_mark(database.parent().unwrap_or(database))).ok()?.read_exact(&mut bytes).ok()?;
     let half = |at: usize| i64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-    (half(MARK_BYTES) == !half(MARK_BYTES + 8)).then(|| half(MARK_BYTES))
+    (half(MARK_BYTES) == !half(MARK_BYTES + 8)).then(|| Moment(half(MARK_BYTES)))
 }
 
-fn moment_bytes(moment: i64) -> [u8; MOMENT_BYTES] {
-    (u128::from(moment.cast_unsigned()) << 64 | u128::from(!moment.cast_unsigned())).to_be_bytes()
+fn moment_bytes(moment: Moment) -> [u8; MOMENT_BYTES] {
+    (u128::from(moment.0.cast_unsigned()) << 64 | u128::from(!moment.0.cast_unsigned())).to_be_bytes()
 }
 
 /// Whether the mark was written since the machine was started. Otherwise it may be older than the last commit, after a power
@@ -152,8 +153,8 @@ fn is_of_this_boot(database: &Path) -> bool {
 }
 
 /// The moment of the last commit, as far as it is known (Unix seconds, by the site's clock).
-pub(crate) fn last_moment(database: &Path) -> Option<i64> {
-    let now = Clock::machine(marked_moment(database).unwrap_or(0)).now();
+pub(crate) fn last_moment(database: &Path) -> Option<Moment> {
+    let now = Clock::machine(marked_moment(database).unwrap_or(Moment(0))).now();
     // After a power cut the mark may be older than the last commit, which is earlier than this start.
     marked_moment(database).map(|at| if is_of_this_boot(database) { at } else { at.max(now - 1) })
 }

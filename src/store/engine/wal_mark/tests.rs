@@ -5,6 +5,7 @@ use super::super::data_dir::DataDir;
 use super::super::integrity::recover;
 use super::super::migrate;
 use super::*;
+use crate::domain::moment::Moment;
 use crate::store::Store;
 
 /// The files of a site that was killed after `writes` writes and `also`.
@@ -15,7 +16,9 @@ fn killed(writes: i64, also: impl Fn(&Store)) -> (tempfile::TempDir, DataDir) {
     let store = Store::open(&data_dir.database()).unwrap();
     store.truncate_wal().unwrap();
     for n in 0..writes {
-        store.write(n, |tx| Ok(tx.run("INSERT INTO failed_attempts (hour, attempts) VALUES (?1, 1)", [n])?)).unwrap();
+        store
+            .write(Moment(n), |tx| Ok(tx.run("INSERT INTO failed_attempts (hour, attempts) VALUES (?1, 1)", [n])?))
+            .unwrap();
     }
     also(&store);
     for name in ["tunneldesk.sqlite", "tunneldesk.sqlite-sums", "tunneldesk.sqlite-wal", "log-mark"] {
@@ -40,7 +43,7 @@ fn a_complete_wal_is_no_loss() {
         restart_wal,
         |store| {
             restart_wal(store);
-            store.write(9_999, |tx| Ok(tx.run("DELETE FROM failed_attempts", [])?)).unwrap();
+            store.write(Moment(9_999), |tx| Ok(tx.run("DELETE FROM failed_attempts", [])?)).unwrap();
         },
     ];
     for also in also {
@@ -54,7 +57,9 @@ fn a_complete_wal_is_no_loss() {
         std::fs::copy(data_dir::wal_mark(store.path().parent().unwrap()), &mark).unwrap();
         for hour in 0..3 {
             restart_wal(store);
-            store.write(9_999, |tx| Ok(tx.run("DELETE FROM failed_attempts WHERE hour = ?1", [hour])?)).unwrap();
+            store
+                .write(Moment(9_999), |tx| Ok(tx.run("DELETE FROM failed_attempts WHERE hour = ?1", [hour])?))
+                .unwrap();
         }
     });
     std::fs::copy(&mark, dir.path().join("log-mark")).unwrap();
@@ -76,7 +81,7 @@ fn the_wal_of_an_earlier_time_over_the_one_of_a_kill_is_refused_until_it_is_move
             keep(store, name);
             restart_wal(store);
             let sql = "UPDATE failed_attempts SET attempts = attempts + 1 WHERE hour < 9";
-            store.write(9_999, |tx| Ok(tx.run(sql, [])?)).unwrap();
+            store.write(Moment(9_999), |tx| Ok(tx.run(sql, [])?)).unwrap();
         }
     });
     let (stranger, _) = killed(60, |_| ());
@@ -160,7 +165,7 @@ fn what_a_damaged_wal_holds_up_to_the_damage_is_served_with_an_alarm() {
 
 #[test]
 fn the_moment_of_the_last_commit_is_that_of_the_site_also_where_the_machine_starts_in_1970() {
-    let in_2040 = 2_209_000_000;
+    let in_2040 = Moment(2_209_000_000);
     let (dir, data_dir) = killed(40, |store| {
         store.write(in_2040, |tx| Ok(tx.run("DELETE FROM failed_attempts WHERE hour = 1", [])?)).unwrap();
     });
@@ -178,7 +183,7 @@ fn the_moment_of_the_last_commit_is_that_of_the_site_also_where_the_machine_star
 fn a_mark_of_an_earlier_version_has_no_moment() {
     let (dir, data_dir) = killed(3, |_| ());
     let mark = data_dir::wal_mark(dir.path());
-    assert_eq!(marked_moment(&data_dir.database()), Some(2));
+    assert_eq!(marked_moment(&data_dir.database()), Some(Moment(2)));
     let bytes = std::fs::read(&mark).unwrap();
     std::fs::write(&mark, &bytes[..MARK_BYTES]).unwrap();
     assert_eq!(marked_moment(&data_dir.database()), None);

@@ -2,6 +2,7 @@
 //! these are the first pages that the checkpoint moves, after a power cut any of them.
 
 use super::*;
+use crate::domain::moment::Moment;
 use crate::store::Store;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::integrity::recover;
@@ -179,7 +180,7 @@ fn a_wal_of_an_older_state_is_refused_although_its_mark_came_with_it() {
     let path = site.data_dir.database();
     recover(&path).unwrap();
     let store = Store::open(&path).unwrap();
-    let add_events = || store.write(9_000, |tx| Ok(tx.run(SOME_EVENTS, [])?)).unwrap();
+    let add_events = || store.write(Moment(9_000), |tx| Ok(tx.run(SOME_EVENTS, [])?)).unwrap();
     add_events();
     let older = [wal_of(&path), data_dir::wal_mark(site.data_dir.dir())].map(|file| {
         let bytes = std::fs::read(&file).unwrap();

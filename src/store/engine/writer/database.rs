@@ -2,6 +2,7 @@
 
 use super::DISK_WAIT_MAX;
 use super::turns::Transaction;
+use crate::domain::moment::Moment;
 use crate::http::failure::{DiskFault, Failure};
 use crate::store::db_error::disk_fault;
 use crate::store::engine::capture::Capture;
@@ -31,9 +32,9 @@ pub(super) struct Database {
     pub(super) conn: WithStatements,
     wal_mark: WalMark,
     /// The moment that the database stored last, in Unix seconds.
-    stored_moment: i64,
+    stored_moment: Moment,
     /// The latest moment of all transactions so far, in Unix seconds.
-    moment: i64,
+    moment: Moment,
     told: Told,
 }
 
@@ -67,11 +68,11 @@ impl CommitUnderWay {
 impl Database {
     pub(super) fn new(conn: Connection, told: Told) -> Database {
         let wal_mark = WalMark::of(told.readers.path());
-        Database { conn: WithStatements::of(conn), wal_mark, stored_moment: 0, moment: 0, told }
+        Database { conn: WithStatements::of(conn), wal_mark, stored_moment: Moment(0), moment: Moment(0), told }
     }
 
     /// Notes that a transaction carries this moment (Unix seconds).
-    pub(super) fn note_moment(&mut self, now: i64) {
+    pub(super) fn note_moment(&mut self, now: Moment) {
         self.moment = self.moment.max(now);
     }
 
@@ -146,7 +147,7 @@ impl Transaction for Database {
         self.told.monitor.refusal().or_else(|| self.told.capture.refusal())
     }
 
-    fn begin(&mut self, now: i64) -> Result<(), Failure> {
+    fn begin(&mut self, now: Moment) -> Result<(), Failure> {
         self.told.capture.wait_for_off_site_copy(CATCH_UP_TIME_MAX);
         if self.told.monitor.take_caches_stale() {
             _ = self.conn.execute_batch("PRAGMA shrink_memory");

@@ -46,6 +46,7 @@ use super::reader::Readers;
 use super::statements::WithStatements;
 use super::write_scope::WriteScope;
 use crate::domain::audit::ChainKey;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use database::{CommitUnderWay, Database, Told, hear_checkpoint};
 use rusqlite::Connection;
@@ -134,7 +135,7 @@ impl Writer {
     /// Runs `change` in the open group, then `before_wait`. The change is durable once [`Writer::wait`] returns.
     pub(crate) fn write<T>(
         &self,
-        now: i64,
+        now: Moment,
         terms: Terms,
         change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
         before_wait: impl FnOnce(),

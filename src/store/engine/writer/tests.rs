@@ -1,6 +1,7 @@
 //! Tests of the group commit: each caller gets the outcome of its change and of the flush that the group shares.
 
 use super::*;
+use crate::domain::moment::Moment;
 use crate::http::failure::DiskFault;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -22,7 +23,9 @@ fn written<T>(
     terms: Terms,
     change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    writer.write(0, terms, change, || ()).and_then(|(value, mut pending)| writer.wait(&mut pending).map(|()| value))
+    writer
+        .write(Moment(0), terms, change, || ())
+        .and_then(|(value, mut pending)| writer.wait(&mut pending).map(|()| value))
 }
 
 fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {
@@ -32,7 +35,7 @@ fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {
 fn insert_deferred(writer: &Writer, n: i64) -> PendingWrite {
     let terms = Terms { alone: false, defers: true };
     let insert = |conn: &WithStatements| Ok(conn.execute("INSERT INTO numbers VALUES (?1)", [n]).map(drop)?);
-    writer.write(0, terms, insert, || ()).unwrap().1
+    writer.write(Moment(0), terms, insert, || ()).unwrap().1
 }
 
 /// The rows that another connection sees: those that are committed.
@@ -154,8 +157,9 @@ fn a_change_of_many_rows_begins_a_group_and_fails_alone() {
     assert!(many([2, 1]).is_err(), "1 is there already");
     assert_eq!(rows(&writer), [1], "nothing of it is left, and all that others wrote before");
     writer.wait(&mut left).unwrap();
-    let fault =
-        catch_unwind(AssertUnwindSafe(|| writer.write(0, ALONE, |_| -> Result<(), _> { panic!() }, || ()).map(drop)));
+    let fault = catch_unwind(AssertUnwindSafe(|| {
+        writer.write(Moment(0), ALONE, |_| -> Result<(), _> { panic!() }, || ()).map(drop)
+    }));
     assert!(fault.is_err());
     many([3, 4]).unwrap();
     assert_eq!(rows(&writer), [1, 3, 4]);

@@ -3,6 +3,7 @@
 
 use super::sync::atomic::{AtomicUsize, Ordering};
 use super::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use crate::domain::moment::Moment;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ pub(super) trait Transaction {
     fn refusal(&self) -> Option<Self::Failure>;
 
     /// Begins a transaction at the moment `now` (Unix seconds).
-    fn begin(&mut self, now: i64) -> Result<(), Self::Failure>;
+    fn begin(&mut self, now: Moment) -> Result<(), Self::Failure>;
 
     /// Whether a transaction is open. After a disk error SQLite may have rolled it back by itself.
     fn is_open(&self) -> bool;
@@ -102,7 +103,7 @@ impl<T: Transaction> Turns<T> {
     /// Runs `change` in the open group, and `before_wait` before the commit that may follow.
     pub(super) fn write<V>(
         self: &Arc<Self>,
-        now: i64,
+        now: Moment,
         terms: Terms,
         change: impl FnOnce(&mut T) -> Result<V, T::Failure>,
         before_wait: impl FnOnce(),
@@ -132,7 +133,7 @@ impl<T: Transaction> Turns<T> {
 
 impl<T: Transaction> Turn<'_, T> {
     /// The open group, or a new one.
-    fn join(&mut self, now: i64) -> Result<Arc<Group<T::Failure>>, T::Failure> {
+    fn join(&mut self, now: Moment) -> Result<Arc<Group<T::Failure>>, T::Failure> {
         if let Some(group) = &self.state.open {
             return Ok(group.clone());
         }

@@ -7,12 +7,13 @@ use crate::domain::currency::{self, Currencies, Standing};
 use crate::domain::entry;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::store::tables::entries::{self, Flown};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
 pub(crate) struct Flyer {
-    pub last_flight: Option<i64>,
+    pub last_flight: Option<Moment>,
     /// Minutes that are booked and not flown yet.
     pub minutes_ahead: i64,
     pub currency: Currencies,
@@ -32,10 +33,10 @@ row! {
         programmes: String,
         holds_flyer_1: bool,
         /// The last safety brief or training of each safety logbook.
-        coach_trained: Option<i64>,
-        instructor_trained: Option<i64>,
-        trainer_trained: Option<i64>,
-        military_trained: Option<i64>,
+        coach_trained: Option<Moment>,
+        instructor_trained: Option<Moment>,
+        trainer_trained: Option<Moment>,
+        military_trained: Option<Moment>,
         /// That of the site.
         time_zone: Option<String> = "t.time_zone",
     }
@@ -60,7 +61,7 @@ impl Kept {
     }
 
     /// The last training of each safety logbook.
-    fn trained(&self) -> Vec<(&'static str, i64)> {
+    fn trained(&self) -> Vec<(&'static str, Moment)> {
         let last = [
             ("Coach", self.coach_trained),
             ("Instructor", self.instructor_trained),
@@ -71,7 +72,7 @@ impl Kept {
     }
 }
 
-pub(crate) fn read(tx: &Read, member_id: MemberId, now: i64) -> Result<Flyer> {
+pub(crate) fn read(tx: &Read, member_id: MemberId, now: Moment) -> Result<Flyer> {
     let kept = find_kept(tx, member_id)?.unwrap_or_default();
     let Flown { last_flight, minutes_ahead } = entries::find_flown(tx, member_id, now)?;
     let (held, mut trained) = (kept.held(), kept.trained());
@@ -94,7 +95,7 @@ pub(crate) fn read(tx: &Read, member_id: MemberId, now: i64) -> Result<Flyer> {
 }
 
 /// The programmes whose currency has lapsed.
-pub(crate) fn lapsed(tx: &Read, member_id: MemberId, now: i64) -> Result<Vec<&'static str>> {
+pub(crate) fn lapsed(tx: &Read, member_id: MemberId, now: Moment) -> Result<Vec<&'static str>> {
     Ok(read(tx, member_id, now)?.lapsed)
 }
 

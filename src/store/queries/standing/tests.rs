@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::store::engine::migrate;
 use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
@@ -9,7 +10,7 @@ use std::sync::Mutex;
 
 const DAY: i64 = 86_400;
 /// The evening of 1 June 2025 in Zurich, when it is the next day in Auckland and the same in UTC.
-const NOW: i64 = 1_748_806_200;
+const NOW: Moment = Moment(1_748_806_200);
 const PROGRAMMES: [&str; 7] = ["Flyer", "AFC", "Coach", "Instructor", "Trainer", "Examiner", "Military"];
 const LOGBOOKS: [&str; 4] = ["Coach", "Instructor", "Trainer", "Military"];
 
@@ -34,7 +35,7 @@ fn hold(conn: &Connection, member_id: MemberId, cat_group: &str, cat_id: &str) {
     conn.execute(sql, (member_id, cat_group, cat_id)).unwrap();
 }
 
-fn enter(conn: &Connection, member_id: MemberId, kind: &str, cat_group: &str, at: i64) -> i64 {
+fn enter(conn: &Connection, member_id: MemberId, kind: &str, cat_group: &str, at: Moment) -> i64 {
     let sql = "INSERT INTO entries (member_id, kind, status, entry_date, minutes, tunnel_id, author_id, cat_group, created_at, updated_at)
                VALUES (?1, ?2, 'open', ?3, 10, 1, 1, ?4, 0, 0)";
     conn.execute(sql, (member_id, kind, at, cat_group)).unwrap();
@@ -131,7 +132,13 @@ fn what_is_kept_follows_every_change_of_levels_and_trainings() {
                     .unwrap()
             }
             3 | 4 => {
-                _ = enter(&conn, member_id, if below(3) == 0 { "time" } else { "safety" }, cat_group, below(90) * DAY)
+                _ = enter(
+                    &conn,
+                    member_id,
+                    if below(3) == 0 { "time" } else { "safety" },
+                    cat_group,
+                    Moment(below(90) * DAY),
+                )
             }
             5 => _ = conn.execute("DELETE FROM entries WHERE entry_id = ?1", [entry_id]).unwrap(),
             6 => {
@@ -152,7 +159,7 @@ fn what_is_kept_follows_every_change_of_levels_and_trainings() {
     }
     let before = both(&conn, MemberId(1));
     conn.execute("UPDATE members SET coach_trained = 1, military_trained = NULL", []).unwrap();
-    recount(&Write::on(&conn, 0)).unwrap();
+    recount(&Write::on(&conn, Moment(0))).unwrap();
     assert_eq!(both(&conn, MemberId(1)), before, "after rows were written without triggers");
 }
 

@@ -4,6 +4,7 @@
 use super::entry_events;
 use crate::domain::entry::{Kind, Status};
 use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::domain::signoff::Authority;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
@@ -25,7 +26,7 @@ pub struct NewEntry<'a> {
     /// The skill's id in the catalogue.
     pub skill: &'a str,
     /// When the skill was shown, in Unix seconds.
-    pub entry_date: i64,
+    pub entry_date: Moment,
     /// Flight time of an opening balance; 0 for other entries.
     pub minutes: i64,
     /// The tunnel where the skill was shown.
@@ -46,7 +47,7 @@ row! {
         pub member_name: String = "h.screen_name",
         pub kind: Kind,
         pub status: Status,
-        pub entry_date: i64,
+        pub entry_date: Moment,
         pub minutes: i64,
         pub tunnel_id: i64,
         pub tunnel_name: String = "t.name",
@@ -60,13 +61,13 @@ row! {
         pub instructor_name: String = "coalesce(s.screen_name, '')",
         pub comments_instructor: String,
         pub comment_denial: String,
-        pub approval_date: Option<i64>,
+        pub approval_date: Option<Moment>,
         pub opening: Option<EntryId>,
         /// The version of the entry, from 1 on, which increases with every visible change.
         pub version: i64,
         /// The version of which the named signer was notified.
         pub asked_version: i64,
-        pub created_at: i64,
+        pub created_at: Moment,
     }
 }
 
@@ -289,7 +290,7 @@ pub(crate) fn list_pending(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Ski
 
 /// The requests that have waited for their signer since before that moment, and of which the signer was not reminded since they
 /// were asked. An opening balance is the desk's request.
-pub(crate) fn list_unanswered(tx: &Read, asked_before: i64, limit: i64) -> Result<Vec<SkillEntry>> {
+pub(crate) fn list_unanswered(tx: &Read, asked_before: Moment, limit: i64) -> Result<Vec<SkillEntry>> {
     let sql = sql!(
         "SELECT ",
         SkillEntry::COLUMNS,

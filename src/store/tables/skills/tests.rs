@@ -4,6 +4,7 @@ use super::*;
 use crate::domain::catalogue::Catalogue;
 use crate::domain::entry::Kind;
 use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::moment::Moment;
 use crate::store::engine::migrate;
 use crate::store::queries::{logbook, standing};
 use crate::store::tables::{bookings, entries, signers};
@@ -29,7 +30,7 @@ fn plans(queries: fn(&Write)) -> Vec<(String, Vec<String>)> {
     conn.pragma_update(None, "foreign_keys", false).unwrap();
     TRACED.lock().unwrap().clear();
     conn.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(note)).unwrap();
-    queries(&Write::on(&conn, 0));
+    queries(&Write::on(&conn, Moment(0)));
     conn.trace_v2(TraceEventCodes::empty(), None::<fn(TraceEvent)>).unwrap();
     let traced = std::mem::take(&mut *TRACED.lock().unwrap());
     let statements = traced.into_iter().filter(|sql| !sql.starts_with("--"));
@@ -54,14 +55,15 @@ fn ask_everything(tx: &Write) {
     count_waiting(tx, MemberId(1)).unwrap();
     entry_events::list(tx, EntryId(1)).unwrap();
     entry_events::insert(tx, EntryId(1), MemberId(1), None, entry_events::EntryState::Deleted).unwrap();
-    standing::lapsed(tx, MemberId(1), 0).unwrap();
-    logbook::list_record(tx, MemberId(1), Kind::Skill, 0, 500).unwrap();
+    standing::lapsed(tx, MemberId(1), Moment(0)).unwrap();
+    logbook::list_record(tx, MemberId(1), Kind::Skill, Moment(0), 500).unwrap();
     logbook::list_suspended_records(tx, MemberId(1)).unwrap();
     entries::each_time(tx, MemberId(1), (50, 0), |_| ControlFlow::Continue(())).unwrap();
     let level = Catalogue::built_in().levels().next().unwrap();
-    let authority = signers::find_authority(tx, Catalogue::built_in(), MemberId(1), MemberId(2), level, 1, 0).unwrap();
+    let authority =
+        signers::find_authority(tx, Catalogue::built_in(), MemberId(1), MemberId(2), level, 1, Moment(0)).unwrap();
     assert!(authority.is_err(), "nobody is there");
-    signers::list_able(tx, Catalogue::built_in(), level, 1, 0).unwrap();
+    signers::list_able(tx, Catalogue::built_in(), level, 1, Moment(0)).unwrap();
     signers::list(tx, 1).unwrap();
     signers::end(tx, 1, MemberId(1), "Instructor", None).unwrap();
 }
@@ -86,7 +88,7 @@ fn the_lists_of_a_member_are_read_from_the_members_index_alone() {
     let plans = plans(|tx| {
         entries::each_time(tx, MemberId(1), (50, 0), |_| ControlFlow::Continue(())).unwrap();
         entries::count_time(tx, MemberId(1)).unwrap();
-        entries::find_flown(tx, MemberId(1), 0).unwrap();
+        entries::find_flown(tx, MemberId(1), Moment(0)).unwrap();
         logbook::list_skill_states(tx, MemberId(1)).unwrap();
         logbook::list_taken_skills(tx, MemberId(1)).unwrap();
         let of_one = bookings::Filter { member_id: Some(MemberId(1)), ..bookings::Filter::default() };

@@ -6,6 +6,7 @@ pub(crate) mod password;
 
 use crate::app::{self, credentials};
 use crate::auth::Clerk;
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -85,7 +86,7 @@ pub(crate) fn page(site: &Site, call: &Call, clerk: &Clerk, problem: Option<Prob
     let page = site.store.read(|tx| {
         let profile = members::find(tx, clerk.id())?.ok_or_else(Failure::not_signed_in)?;
         let kind = second_factors::find(tx, clerk.id(), now)?.kind;
-        let used = |at: Option<i64>| match at {
+        let used = |at: Option<Moment>| match at {
             Some(at) => when::moment(language, &zone, at),
             None => frame.say("desk.never_used"),
         };

@@ -10,6 +10,7 @@ use crate::app::seen;
 use crate::auth::Clerk;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::domain::when;
 use crate::http::Answer;
@@ -337,7 +338,7 @@ fn person(site: &Site, tx: &Read, frame: &Frame, profile: &Profile, zone: &TimeZ
     let (now, language) = (site.now(), frame.language());
     let status = badge::member_status(site, tx, profile.member_id, now, language)?;
     let name = profile.display_name().to_owned();
-    let day = |moment: i64| when::day(language, zone, moment);
+    let day = |moment: Moment| when::day(language, zone, moment);
     let confirmed = |yes: bool| match yes {
         true => Badge::new("good", frame.say("desk.confirmed")),
         false => Badge::new("soon", frame.say("desk.unconfirmed")),

@@ -8,6 +8,7 @@ use crate::app::person::AGE_SECONDS_MAX;
 use crate::auth::Clerk;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::{country, phone};
 use crate::http::Answer;
 use crate::http::body::Field;
@@ -176,7 +177,7 @@ fn judge(site: &Site, member_id: MemberId, sent: &EditInput) -> Result<Result<Pe
 }
 
 /// A day of birth as the form shows it.
-fn shown_dob(dob: Option<i64>) -> String {
+fn shown_dob(dob: Option<Moment>) -> String {
     dob.map(|dob| TimeZone::UTC.date(dob)).unwrap_or_default()
 }
 

@@ -7,6 +7,7 @@ use crate::domain::entry::{Kind, NOT_CURRENT, displayed_status};
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::date::in_full;
@@ -52,7 +53,7 @@ pub(crate) struct ViewContext<'a> {
     pub site: &'a Site,
     pub zone: &'a TimeZone,
     pub language: Language,
-    pub now: i64,
+    pub now: Moment,
 }
 
 impl ViewContext<'_> {
@@ -65,11 +66,11 @@ impl ViewContext<'_> {
         names::of_entry(self.language, self.site.catalogue, (cat_group, cat_id, skill))
     }
 
-    pub(crate) fn day(&self, moment: i64) -> String {
+    pub(crate) fn day(&self, moment: Moment) -> String {
         when::day(self.language, self.zone, moment)
     }
 
-    pub(crate) fn moment(&self, moment: i64) -> String {
+    pub(crate) fn moment(&self, moment: Moment) -> String {
         when::moment(self.language, self.zone, moment)
     }
 }

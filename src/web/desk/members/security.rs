@@ -3,6 +3,7 @@
 use super::list_tabs::ViewContext;
 use crate::auth::Clerk;
 use crate::auth::limits::booking_pins;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::store::Read;
@@ -42,7 +43,7 @@ pub(super) fn of(
     let member_id = profile.member_id;
     let badge = |tone, key| Badge::new(tone, view.say(key));
     let factor = second_factors::find(tx, member_id, view.now)?.kind;
-    let used = |at: Option<i64>| at.map_or_else(|| view.say("desk.never_used"), |at| view.moment(at));
+    let used = |at: Option<Moment>| at.map_or_else(|| view.say("desk.never_used"), |at| view.moment(at));
     let is_paused = booking_pins::is_paused(view.site, tx, member_id, view.now)?;
     let shown = if all { usize::MAX } else { SHOWN_USUAL };
     let passkeys = passkeys::list(tx, member_id, i64::MAX, 0)?;

@@ -6,6 +6,7 @@ use crate::domain::catalogue::names;
 use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -101,7 +102,7 @@ pub(crate) fn read(
 fn list_joins(
     tx: &Read,
     member_id: MemberId,
-    now: i64,
+    now: Moment,
     zone: &TimeZone,
     language: Language,
 ) -> Result<Vec<(MemberId, String, bool)>, Failure> {

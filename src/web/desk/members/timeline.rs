@@ -2,6 +2,7 @@
 
 use super::list_tabs::{LINES_READ, Line, ViewContext, entry_badge, joined, of_booking, of_entry, of_payment};
 use crate::domain::ids::{EntryId, MemberId, PaymentId};
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::Read;
@@ -65,8 +66,12 @@ fn line(tx: &Read, view: &ViewContext, member_id: MemberId, event: Event, lapsed
 
 /// A booking of any tunnel, by member and time of flight.
 fn find_booking(tx: &Read, member_id: MemberId, event: Event) -> Result<Option<BookingRow>, Failure> {
-    let filter =
-        Filter { member_id: Some(member_id), from: Some(event.more), to: Some(event.more + 1), ..Filter::default() };
+    let filter = Filter {
+        member_id: Some(member_id),
+        from: Some(Moment(event.more)),
+        to: Some(Moment(event.more + 1)),
+        ..Filter::default()
+    };
     let found = bookings::list(tx, &filter, BOOKINGS_MAX, 0)?;
     Ok(found.into_iter().find(|row| row.booking_id.0 == event.id))
 }

@@ -5,6 +5,7 @@ use crate::app;
 use crate::app::{claims, flights};
 use crate::auth::{Clerk, count_document};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -50,7 +51,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok((profile, account, account_claims::find_mailed(tx, member_id, now)?, is_unclaimed, wants_waiver))
     })?;
     let is_open = is_unclaimed && clerk.denial(&account).is_none();
-    let say_mailed = |ends_at: i64| {
+    let say_mailed = |ends_at: Moment| {
         let text = Text::new("newcomer.mailed").with("address", &profile.email);
         language.say(&text.with("until", when::day(language, &zone, ends_at)))
     };

@@ -16,6 +16,7 @@ use crate::auth::Clerk;
 use crate::auth::limits::booking_pins;
 use crate::auth::refusals::Refusals;
 use crate::domain::ids::PartnerId;
+use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -103,7 +104,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: TermsInput) -> Answer {
     Ok(shown(status, call.language(), &Page { frame, rows, refusals, sent }))
 }
 
-fn row(site: &Site, call: &Call, tx: &Read, partner: partners::Partner, now: i64) -> Result<Row, Failure> {
+fn row(site: &Site, call: &Call, tx: &Read, partner: partners::Partner, now: Moment) -> Result<Row, Failure> {
     let networks = partners::list_networks(tx, partner.partner_id)?;
     let secrets = partners::list_spans(tx, partner.partner_id, now)?.len();
     Ok(Row {
@@ -119,7 +120,7 @@ fn row(site: &Site, call: &Call, tx: &Read, partner: partners::Partner, now: i64
 }
 
 /// The badge of a partner that sent too many wrong PINs, with the minutes that are left.
-fn paused(site: &Site, call: &Call, tx: &Read, partner_id: PartnerId, now: i64) -> Result<Option<Badge>, Failure> {
+fn paused(site: &Site, call: &Call, tx: &Read, partner_id: PartnerId, now: Moment) -> Result<Option<Badge>, Failure> {
     let seconds = booking_pins::partner_paused_for(site, tx, partner_id, now)?;
     let minutes = (seconds + 59) / 60;
     let text = || call.language().say(&Text::new("partners.state_paused").with_count("minutes", minutes));

@@ -3,6 +3,7 @@
 
 use crate::domain::catalogue::Catalogue;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::site::priority;
@@ -19,7 +20,7 @@ const KEPT_SECONDS: i64 = 600;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Time of counting, in Unix seconds.
-    pub at: i64,
+    pub at: Moment,
     pub members: i64,
     /// Members without a level.
     pub beginners: i64,
@@ -94,7 +95,7 @@ fn begin(site: &Site) -> bool {
     begun.inspect_err(|e| tracing::warn!(cause = %e, "no thread to count the members on")).is_ok()
 }
 
-fn count(site: &Site, now: i64) -> Result<Counts, Failure> {
+fn count(site: &Site, now: Moment) -> Result<Counts, Failure> {
     let mut counts = Counts { at: now, levels: vec![0; site.catalogue.levels().count()], ..Counts::default() };
     let mut after = MemberId(0);
     loop {
@@ -112,7 +113,7 @@ fn count(site: &Site, now: i64) -> Result<Counts, Failure> {
 }
 
 impl Counts {
-    fn add(&mut self, tx: &Read, catalogue: &Catalogue, member_id: MemberId, now: i64) -> Result<(), Failure> {
+    fn add(&mut self, tx: &Read, catalogue: &Catalogue, member_id: MemberId, now: Moment) -> Result<(), Failure> {
         let held = holdings::list(tx, member_id)?;
         self.members += 1;
         self.beginners += i64::from(held.is_empty());

@@ -3,6 +3,7 @@
 use super::range::Range;
 use crate::domain::ids::PartnerId;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::site::Site;
 use crate::store::Read;
@@ -17,7 +18,7 @@ const DAY_SECONDS: i64 = 86_400;
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct DayCounts {
     /// First moment of the day.
-    pub from: i64,
+    pub from: Moment,
     pub date: String,
     pub bookings: i64,
     pub booked: i64,
@@ -55,10 +56,10 @@ const RANGES_MAX: usize = 8;
 /// Range and version of cached sums.
 #[derive(Clone, Copy, PartialEq)]
 struct Key {
-    from: i64,
-    to: i64,
+    from: Moment,
+    to: Moment,
     /// First moment of today. Minutes flown today are not cached, because they grow with time.
-    today: i64,
+    today: Moment,
     /// Commits that may have changed the sums: of bookings and flights, and of requests of partners.
     commits: (u64, u64),
 }
@@ -95,7 +96,7 @@ pub(super) fn count(site: &Site, zone: &TimeZone, range: &Range) -> Result<Count
 }
 
 /// The sums of a range without today's flights, from the cache or added up now.
-fn cached(site: &Site, zone: &TimeZone, range: &Range, today: i64) -> Result<Arc<Counts>, Failure> {
+fn cached(site: &Site, zone: &TimeZone, range: &Range, today: Moment) -> Result<Arc<Counts>, Failure> {
     let changes = site.store.change_feed();
     let key = || Key { from: range.from, to: range.to, today, commits: (changes.count(), changes.count_requests()) };
     let cache = site.state::<CountsCache>();
@@ -117,7 +118,7 @@ fn cached(site: &Site, zone: &TimeZone, range: &Range, today: i64) -> Result<Arc
 }
 
 /// Adds up bookings and requests of a range, and flights before `to_flown`.
-fn add_up(site: &Site, zone: &TimeZone, range: &Range, to_flown: i64) -> Result<Counts, Failure> {
+fn add_up(site: &Site, zone: &TimeZone, range: &Range, to_flown: Moment) -> Result<Counts, Failure> {
     let (mut sums, mut starts) = (Counts::default(), Vec::new());
     let mut at = range.from;
     while at < range.to {
@@ -140,9 +141,9 @@ fn add_up(site: &Site, zone: &TimeZone, range: &Range, to_flown: i64) -> Result<
 
 /// Splits days into spans that the store can add up by day. Consecutive days of 24 hours that begin on a UTC hour make one
 /// span; any other day is a span of its own, so that no hourly sum is counted for two days.
-fn spans(starts: &[i64], to: i64) -> Vec<(i64, i64)> {
+fn spans(starts: &[Moment], to: Moment) -> Vec<(Moment, Moment)> {
     let ends = starts.iter().skip(1).copied().chain([to]);
-    let mut spans: Vec<(i64, i64)> = Vec::new();
+    let mut spans: Vec<(Moment, Moment)> = Vec::new();
     for (from, to) in starts.iter().copied().zip(ends) {
         match spans.last_mut() {
             Some(run) if (run.1 - run.0) % DAY_SECONDS == 0 && is_even(from, to) && is_even(run.0, run.0) => run.1 = to,
@@ -153,20 +154,20 @@ fn spans(starts: &[i64], to: i64) -> Vec<(i64, i64)> {
 }
 
 /// Whether a span begins on a UTC hour and has a multiple of 24 hours.
-fn is_even(from: i64, to: i64) -> bool {
-    from.rem_euclid(HOUR_SECONDS) == 0 && (to - from) % DAY_SECONDS == 0
+fn is_even(from: Moment, to: Moment) -> bool {
+    from.0.rem_euclid(HOUR_SECONDS) == 0 && (to - from) % DAY_SECONDS == 0
 }
 
 /// Adds a span to its days and partners: its bookings, and its flights before `to_flown`.
 fn add(
     tx: &Read,
-    (tunnel_id, to_flown): (i64, i64),
-    (from, to): (i64, i64),
-    starts: &[i64],
+    (tunnel_id, to_flown): (i64, Moment),
+    (from, to): (Moment, Moment),
+    starts: &[Moment],
     sums: &mut Counts,
 ) -> Result<(), Failure> {
     // No time is before the first day.
-    let day = |at: i64| starts.partition_point(|start| *start <= at).saturating_sub(1);
+    let day = |at: Moment| starts.partition_point(|start| *start <= at).saturating_sub(1);
     // A booked flight is in the logbook before it is flown.
     let flown = hours::list_flown_days(tx, tunnel_id, from, to.min(to_flown).max(from))?;
     for one in flown {

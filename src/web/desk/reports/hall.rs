@@ -8,6 +8,7 @@ use super::{PART, tables};
 use crate::app::import_export::cell::{RowWriter, Separator};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::payment::Price;
 use crate::domain::till::Kind;
 use crate::http::Answer;
@@ -90,7 +91,7 @@ fn read(site: &Site, zone: &TimeZone, range: &Range) -> Result<Report, Failure> 
         let mut fees: BTreeMap<String, [i64; COLUMNS]> = BTreeMap::new();
         let currency = site.fee(tx)?.currency.unwrap_or_default();
         // Fees in another currency than today's are in the accountant's file alone.
-        let mut add = |at: i64, column: usize, cents: i64| {
+        let mut add = |at: Moment, column: usize, cents: i64| {
             let month = zone.date(at).chars().take(7).collect();
             fees.entry(month).or_default()[column] += cents;
         };
@@ -117,7 +118,7 @@ fn read(site: &Site, zone: &TimeZone, range: &Range) -> Result<Report, Failure> 
 }
 
 /// Booked minutes and capacity by hour and weekday, by the site's clock.
-fn used(site: &Site, zone: &TimeZone, range: &Range, booked: &[(i64, i64)]) -> [[(i64, i64); 7]; 24] {
+fn used(site: &Site, zone: &TimeZone, range: &Range, booked: &[(Moment, i64)]) -> [[(i64, i64); 7]; 24] {
     let mut used = [[(0, 0); 7]; 24];
     let capacity = site.config.minutes_per_quarter_hour * QUARTERS;
     let mut at = range.from;

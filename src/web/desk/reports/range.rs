@@ -1,6 +1,7 @@
 //! The days of a report, the earlier days that it is compared with, and quick ranges.
 
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::web::query_text;
 use jiff::ToSpan;
@@ -15,9 +16,9 @@ const WEEK_DAYS: i64 = 7;
 /// Whole days, in the site's time zone.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Range {
-    pub from: i64,
+    pub from: Moment,
     /// Not included.
-    pub to: i64,
+    pub to: Moment,
     pub from_date: String,
     pub to_date: String,
 }
@@ -33,12 +34,12 @@ pub(super) struct Quick {
 }
 
 impl Range {
-    pub(super) fn default_range(zone: &TimeZone, now: i64) -> Range {
+    pub(super) fn default_range(zone: &TimeZone, now: Moment) -> Range {
         Range::between(zone, zone.day(now, DEFAULT_DAYS - 1).from, zone.day(now, 0).from)
     }
 
     /// The range of the query, by default the last 30 days; the error is the key of the problem.
-    pub(super) fn from_query(call: &Call, zone: &TimeZone, now: i64) -> Result<Range, &'static str> {
+    pub(super) fn from_query(call: &Call, zone: &TimeZone, now: Moment) -> Result<Range, &'static str> {
         let (from, to) = (query_text(call, "from"), query_text(call, "to"));
         if from.is_empty() && to.is_empty() {
             return Ok(Range::default_range(zone, now));
@@ -56,7 +57,7 @@ impl Range {
         Ok(Range::between(zone, from, to))
     }
 
-    fn between(zone: &TimeZone, first: i64, last: i64) -> Range {
+    fn between(zone: &TimeZone, first: Moment, last: Moment) -> Range {
         Range { from: first, to: zone.day(last, 0).to, from_date: zone.date(first), to_date: zone.date(last) }
     }
 
@@ -70,7 +71,7 @@ impl Range {
     }
 
     /// Today, this week, this month and this year up to today, and the last month.
-    pub(super) fn quick(&self, zone: &TimeZone, now: i64) -> Vec<Quick> {
+    pub(super) fn quick(&self, zone: &TimeZone, now: Moment) -> Vec<Quick> {
         let Ok(today) = zone.date(now).parse::<Date>() else { return Vec::new() };
         let monday = today.checked_sub(i64::from(today.weekday().to_monday_zero_offset()).days()).unwrap_or(today);
         let end_before = today.first_of_month().yesterday().unwrap_or(today);
@@ -137,8 +138,8 @@ mod tests {
     fn a_click_asks_for_whole_days_by_the_site_s_calendar() {
         // Sunday, 22 November 2026, a quarter to eleven in Zurich.
         let (zone, now) = (TimeZone::named("Europe/Zurich"), 1_795_340_700);
-        let range = Range::default_range(&zone, now);
-        let quick = range.quick(&zone, now);
+        let range = Range::default_range(&zone, Moment(now));
+        let quick = range.quick(&zone, Moment(now));
         let days: Vec<_> = quick.iter().map(|one| (one.from_date.as_str(), one.to_date.as_str())).collect();
         assert_eq!(days[0], ("2026-11-22", "2026-11-22"));
         assert_eq!(days[1], ("2026-11-16", "2026-11-22"));

@@ -7,6 +7,7 @@ use crate::app;
 use crate::app::invitations::{self as effect, Denial, Invited, Invitee, ROLES};
 use crate::auth::{Clerk, count_document};
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -93,7 +94,7 @@ fn again(
 }
 
 /// The printed code as a PDF, in the colleague's language.
-fn paper(site: &Site, sent: &InvitationInput, code: String, ends_at: i64) -> Answer {
+fn paper(site: &Site, sent: &InvitationInput, code: String, ends_at: Moment) -> Answer {
     let about = sent.language.say(&Text::new(role_key(sent.role)));
     let recipient = Recipient { title: "invite.slip_title", name: sent.name.clone(), about };
     let pdf = slip::pdf(site, sent.language, recipient, code, ends_at)?;

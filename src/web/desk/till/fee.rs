@@ -5,6 +5,7 @@ use crate::app;
 use crate::app::payments::till::{self as effect, Denial, Fee, TakenFee};
 use crate::auth::Clerk;
 use crate::domain::ids::MemberId;
+use crate::domain::moment::Moment;
 use crate::domain::payment::a_year_after;
 use crate::domain::till::Kind;
 use crate::domain::when;
@@ -85,7 +86,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
         paid: profile.paid_until.map(|until| when::day(language, &zone, until)),
         lapsed: profile.paid_until.is_some_and(|until| until < now),
         fee: fee.currency.as_ref().filter(|_| fee.cents > 0).map(|currency| money(language, fee.cents, currency)),
-        next: when::day(language, &zone, a_year_after(&zone, profile.paid_until.unwrap_or(i64::MIN).max(now))),
+        next: when::day(language, &zone, a_year_after(&zone, profile.paid_until.unwrap_or(Moment::FIRST).max(now))),
         obstacle: obstacle.map(|key| call.say(key)),
         // Where the membership changed since the page was made, the page is a new form.
         number: typed
@@ -109,7 +110,8 @@ pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let kind = form.0.required("kind", kind);
     let reason = form.line("reason", TEXT_CHARS_MAX);
     let number = form.required("number", read_form_number);
-    let (seen_until, is_second) = (form.optional("seen", fields::whole), !form.line("second", 5).is_empty());
+    let (seen_until, is_second) =
+        (form.optional("seen", |value| fields::whole(value).map(Moment)), !form.line("second", 5).is_empty());
     let ok = form.0.finish()?;
     let typed = Typed { kind: kind.get(&ok), reason, number };
     let fee =

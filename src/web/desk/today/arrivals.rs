@@ -7,6 +7,7 @@ use crate::domain::catalogue::LevelKey;
 use crate::domain::currency;
 use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::{Day, TimeZone};
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -70,7 +71,7 @@ struct Row {
     booking_id: BookingId,
     member_id: MemberId,
     name: String,
-    dob: Option<i64>,
+    dob: Option<Moment>,
     /// Number and year of birth, where another arrival has the same name.
     apart: String,
     clock: String,
@@ -85,7 +86,7 @@ struct Row {
 pub(super) struct DayQuery<'a> {
     pub(super) zone: &'a TimeZone,
     pub(super) day: Day,
-    pub(super) now: i64,
+    pub(super) now: Moment,
     pub(super) skip: i64,
     pub(super) language: Language,
 }
@@ -150,13 +151,13 @@ impl Arrivals {
 
 fn list(site: &Site, tx: &Read, query: &DayQuery) -> Result<Vec<Hour>, Failure> {
     let DayQuery { zone, day, now, skip, .. } = *query;
-    let this_hour = (day.from..day.to).contains(&now).then(|| now - now.rem_euclid(HOUR_SECONDS));
+    let this_hour = (day.from..day.to).contains(&now).then(|| now.rounded_down(HOUR_SECONDS));
     let mut hours: Vec<Hour> = Vec::new();
     let signatures = Signatures::read(site, tx, (day.from, day.to))?;
     for found in bookings::list_arrivals(tx, site.tunnel_id, (day.from, day.to), (ROWS_MAX, skip), now)? {
         let clock = zone.clock(found.flight_date);
         let full = format!("{}:00", &clock[..2]);
-        let begins = found.flight_date - found.flight_date.rem_euclid(HOUR_SECONDS);
+        let begins = found.flight_date.rounded_down(HOUR_SECONDS);
         let row = row(site, tx, query, &signatures, found, clock)?;
         match hours.last_mut() {
             Some(hour) if hour.clock == full => hour.rows.push(row),
@@ -264,7 +265,7 @@ fn badges(
 }
 
 /// Keys of the names of the programmes that have lapsed.
-fn lapsed(tx: &Read, zone: &TimeZone, found: &Arrival, at: i64) -> Result<Vec<&'static str>, Failure> {
+fn lapsed(tx: &Read, zone: &TimeZone, found: &Arrival, at: Moment) -> Result<Vec<&'static str>, Failure> {
     if found.holds_more {
         // The currency of an instructor depends on trainings too; few members are instructors.
         let flyer = standing::read(tx, found.member_id, at)?;

@@ -4,6 +4,7 @@ use crate::app::bookings;
 use crate::domain::booking::{Denial, Standing, admit};
 use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::{Day, TimeZone};
+use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -48,7 +49,7 @@ pub(crate) struct BookingInput {
     /// The member's booking on that day that the page showed.
     pub(crate) beside: Option<BookingId>,
     /// The begin of a quarter of an hour of which the clerk knows that it is full.
-    pub(crate) full_quarter: Option<i64>,
+    pub(crate) full_quarter: Option<Moment>,
     pub(crate) problem: Option<&'static str>,
 }
 
@@ -107,7 +108,7 @@ pub(super) fn build(
         minutes: String::new(),
         usual: usual.iter().copied().find(|one| *one == USUAL_FIRST).or(usual.first().copied()).unwrap_or(0),
         day: if is_today { String::new() } else { zone.date(day.from) },
-        clock: zone.clock(now + STEP_SECONDS - now.rem_euclid(STEP_SECONDS)),
+        clock: zone.clock(now.rounded_down(STEP_SECONDS) + STEP_SECONDS),
         number: new_form_number(),
         beside: None,
         full_quarter: None,

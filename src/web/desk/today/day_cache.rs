@@ -3,6 +3,7 @@
 
 use super::arrivals::{self, DayQuery};
 use super::flight_chart::{self, Chart};
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
@@ -23,7 +24,7 @@ pub(super) struct RenderedDay {
 
 #[derive(Clone, Copy, PartialEq)]
 struct Key {
-    from: i64,
+    from: Moment,
     skip: i64,
     language: Language,
     minute: i64,
@@ -62,7 +63,7 @@ pub(super) fn render(
         from: query.day.from,
         skip: query.skip,
         language: query.language,
-        minute: query.now.div_euclid(MINUTE_SECONDS),
+        minute: query.now.0.div_euclid(MINUTE_SECONDS),
         count,
     };
     let cache = site.state::<DayCache>();
@@ -100,11 +101,13 @@ mod tests {
     fn a_rendered_day_serves_requests_that_saw_no_later_commit() {
         let key = |from, count| Key { from, skip: 0, language: Language::English, minute: 7, count };
         let cache = DayCache::default();
-        cache.entries().push((key(100, 5), RenderedDay { arrivals: "jane".into(), chart: None }));
+        cache.entries().push((key(Moment(100), 5), RenderedDay { arrivals: "jane".into(), chart: None }));
         let finds = |wanted: Key| cache.find(&wanted).is_some();
-        assert!(finds(key(100, 5)) && finds(key(100, 4)) && !finds(key(100, 6)));
+        assert!(finds(key(Moment(100), 5)) && finds(key(Moment(100), 4)) && !finds(key(Moment(100), 6)));
         assert!(
-            !finds(key(200, 5)) && !finds(Key { minute: 8, ..key(100, 5) }) && !finds(Key { skip: 1, ..key(100, 5) })
+            !finds(key(Moment(200), 5))
+                && !finds(Key { minute: 8, ..key(Moment(100), 5) })
+                && !finds(Key { skip: 1, ..key(Moment(100), 5) })
         );
     }
 }

@@ -1,6 +1,7 @@
 //! Minutes flown today by the hour, against the average of this weekday, as SVG.
 
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -46,7 +47,7 @@ pub(super) struct Bar {
 pub(super) fn draw(
     site: &Site,
     zone: &TimeZone,
-    now: i64,
+    now: Moment,
     weekday: &str,
     language: Language,
 ) -> Result<Chart, Failure> {
@@ -55,7 +56,7 @@ pub(super) fn draw(
     site.store.read(|tx| {
         let day = zone.day(now, 0);
         // The hourly sums are by UTC hours: in time zones with a fraction of an hour, single flights are read instead.
-        let by_hours = day.from.rem_euclid(HOUR_SECONDS) == 0;
+        let by_hours = day.from.0.rem_euclid(HOUR_SECONDS) == 0;
         let list = |from, to| match by_hours {
             true => hours::list_flown(tx, site.tunnel_id, from, to)
                 .map(|found| found.iter().map(|one| (one.at, one.minutes)).collect()),
@@ -67,7 +68,7 @@ pub(super) fn draw(
         for week in 1..=WEEKS {
             let before = zone.day(now, 7 * week);
             // The earlier day may be an hour shorter (daylight saving time) than the time that has passed today.
-            let by_now = (before.from + now + 1 - day.from).min(before.to);
+            let by_now = (before.from + (now + 1 - day.from)).min(before.to);
             for (at, minutes) in list(before.from, by_now)? {
                 usual[zone.hour(at)] += minutes;
                 usual_by_now += minutes;

@@ -14,6 +14,7 @@ use super::shift_note_view::{self, NoteView, RefusedNote};
 use crate::auth::Clerk;
 use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::{Day, TimeZone};
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -137,7 +138,7 @@ pub(super) fn refuse_note(site: &Site, call: &Call, clerk: &Clerk, refused: Refu
 
 /// The day that a date names, else today, at night with the evening before; and the query prefix that names the day, empty
 /// for today.
-fn day_of(site: &Site, zone: &TimeZone, now: i64, named: &str) -> (Day, String) {
+fn day_of(site: &Site, zone: &TimeZone, now: Moment, named: &str) -> (Day, String) {
     match zone.start_of_date(named) {
         Some(from) if named != zone.date(now) => (zone.day(from, 0), format!("day={named}&")),
         _ => (site.arrivals_day(zone, now), String::new()),

@@ -10,6 +10,7 @@ use super::frame::Shell;
 use super::show;
 use crate::auth::passkey::RelyingParty;
 use crate::auth::{Member, second_factor};
+use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -94,7 +95,7 @@ fn page(site: &Site, call: &Call, member: &Member, problem: Option<Problem>) -> 
             security_answers::list_questions(tx, member.id())?.len(),
         ))
     })?;
-    let day = |at: i64| when::day(language, &zone, at);
+    let day = |at: Moment| when::day(language, &zone, at);
     let about = |key: &keys::Passkey| {
         let text = match key.used_at {
             Some(at) => Text::new("me.passkey_used").with("used", day(at)),

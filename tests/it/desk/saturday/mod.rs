@@ -154,7 +154,7 @@ fn dealt(tasks: impl IntoIterator<Item = Task>) -> [Vec<Task>; 2] {
 fn go_to(site: &Site, day: &str, clock: &str) {
     let zone = site.inside().time_zone().unwrap();
     let at = zone.at_clock(zone.start_of_date(day).unwrap(), clock).unwrap();
-    site.advance(Duration::from_secs((at - site.now()).try_into().expect("time goes forwards")));
+    site.advance(Duration::from_secs((at.0 - site.now()).try_into().expect("time goes forwards")));
 }
 
 /// Members who book: every second one is a current flyer whose membership is paid.

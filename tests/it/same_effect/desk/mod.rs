@@ -9,6 +9,7 @@ use crate::harness::{Caller, Site, senders};
 use serde_json::json;
 use std::collections::BTreeSet;
 use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 use tunneldesk::store::tables::{contact, suppressed};
 
@@ -102,7 +103,7 @@ impl Stage {
             address: "jane@example.com".to_owned(),
             reason: "hard_bounce".to_owned(),
             detail: String::new(),
-            since: self.site.now(),
+            since: Moment(self.site.now()),
         };
         self.site.change(|tx| Ok(suppressed::mark(tx, &mark)?));
         0

@@ -6,6 +6,7 @@ use crate::desk::{book, book_beside};
 use crate::harness::{PASSWORD, Site, pictures};
 use http::Method;
 use serde_json::json;
+use tunneldesk::domain::moment::Moment;
 
 pub(super) const EFFECTS: &[Effect<Stage>] = &[
     Effect {
@@ -165,7 +166,7 @@ pub(super) const EFFECTS: &[Effect<Stage>] = &[
         },
         other: |s, _| {
             let now = s.site.now();
-            let clock = s.site.inside().time_zone().expect("the tunnel has a clock").at_clock(now, "23:30");
+            let clock = s.site.inside().time_zone().expect("the tunnel has a clock").at_clock(Moment(now), "23:30");
             let body = json!({
                 "member_id": s.jane.id, "member_pin": s.site.pin(&s.jane), "registration_id": 77, "tunnel_id": Site::TUNNEL_ID,
                 "flight_date": clock, "minutes_booked": 20,

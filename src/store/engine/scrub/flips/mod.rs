@@ -3,6 +3,7 @@
 
 use super::Scrub;
 use crate::clock::Clock;
+use crate::domain::moment::Moment;
 use crate::store::Store;
 use crate::store::engine::alarm;
 use crate::store::engine::checked_file::Handle;
@@ -39,7 +40,7 @@ fn report(database: &Path, first: &str, count: usize) {
         _ => format!("bits had flipped in {first} and {} more places, and were flipped back", count - 1),
     };
     tracing::error!(cause = what, "damage was corrected: check the memory and the disk");
-    alarm::raise(database.parent().unwrap_or(database), alarm::Kind::Corrected, Clock::machine(0).now(), &what);
+    alarm::raise(database.parent().unwrap_or(database), alarm::Kind::Corrected, Clock::machine(Moment(0)).now(), &what);
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::domain::audit::Row;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::domain::when;
 use crate::http::call::Call;
@@ -31,7 +32,7 @@ impl<'a> Namer<'a> {
         Namer { site, call, known: HashMap::new() }
     }
 
-    pub(super) fn moment(&self, zone: &TimeZone, at: i64) -> String {
+    pub(super) fn moment(&self, zone: &TimeZone, at: Moment) -> String {
         when::moment(self.call.language(), zone, at)
     }
 
