@@ -2,12 +2,12 @@
 
 use crate::app::{self, notice};
 use crate::auth::Member;
+use crate::domain::ids::NoticeId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::Id;
 use crate::http::reply::{self, Done};
 use crate::i18n::language::Language;
 use crate::site::Site;
@@ -20,7 +20,7 @@ const UNREAD_COUNT: HeaderName = HeaderName::from_static("x-unread-count");
 
 crate::answer! {
     struct Notice {
-        notification_id: Id = 9,
+        notification_id: NoticeId = 9,
         /// What kind of notice it is, for programs: `booking_recorded`.
         kind: String = "booking_recorded",
         /// What it is about, in the caller's language.

@@ -1,8 +1,9 @@
 //! The fields of a booking, validated alike in a partner's request and in an imported list of bookings.
 
+use crate::domain::ids::TunnelId;
 use crate::domain::moment::Moment;
 
-use crate::http::field_types::{Count, FlightMinutes, Id};
+use crate::http::field_types::{Count, FlightMinutes};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -40,7 +41,7 @@ crate::body! {
         /// Required as soon as any field of a booking is sent.
         minutes_booked: Option<FlightMinutes>,
         /// A tunnel that this site knows. Required as soon as any field of a booking is sent.
-        tunnel_id: Option<Id>,
+        tunnel_id: Option<TunnelId>,
     }
     also json!({ "dependentRequired": BOOKING_FIELDS.map(|field| (field, REQUIRED_FIELDS)).into_iter().collect::<BTreeMap<_, _>>() })
 }

@@ -1,7 +1,7 @@
 //! The one place that writes what happened: each effect tells of itself in its own transaction. Data are numbers, moments, and words
 //! of the product's own; never a name, an address or a text that somebody typed.
 
-use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::store::Write;
@@ -19,7 +19,7 @@ struct TimeData {
     entry_id: EntryId,
     entry_date: Moment,
     minutes: i64,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
 }
 
 /// Tells of an event.

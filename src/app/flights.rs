@@ -6,7 +6,7 @@
 use super::{Change, events};
 use crate::domain::booking::{Booking, changed};
 use crate::domain::entry::Kind;
-use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::moment::Moment;
 use crate::domain::waiver::{self, Demand, Reason, Signed, State};
@@ -140,7 +140,7 @@ fn find_time_denial(
     site: &Site,
     tx: &Read,
     member_id: MemberId,
-    (tunnel_id, entry_date): (i64, Moment),
+    (tunnel_id, entry_date): (TunnelId, Moment),
     now: Moment,
 ) -> Result<Option<Reason>, Failure> {
     if tunnel_id != site.tunnel_id {
@@ -186,7 +186,12 @@ pub(crate) fn may_check_in(
 }
 
 /// 409 where a member may not enter flight time of a date at a tunnel.
-pub(crate) fn check_time(cx: &Change, member_id: MemberId, tunnel_id: i64, entry_date: Moment) -> Result<(), Failure> {
+pub(crate) fn check_time(
+    cx: &Change,
+    member_id: MemberId,
+    tunnel_id: TunnelId,
+    entry_date: Moment,
+) -> Result<(), Failure> {
     let denial = find_time_denial(cx.site, cx.tx, member_id, (tunnel_id, entry_date), cx.now())?;
     denial.map_or(Ok(()), |reason| Err(refusal(cx, member_id, reason)?))
 }

@@ -5,7 +5,7 @@
 use super::{Change, Outcome, RankedActor, change, claims, notice};
 use crate::auth::limits::messages;
 use crate::domain::audit::{ActorId, Detail, Subject};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{InvitationId, MemberId};
 use crate::domain::moment::Moment;
 use crate::domain::recovery_code;
 use crate::domain::role::Role;
@@ -169,7 +169,7 @@ fn post(cx: &Change, invitee: &Invitee, code: &str) -> Result<(), Failure> {
 }
 
 /// Withdraws an invitation: its code becomes invalid. Audited. 403 unless the actor is an admin.
-pub(crate) fn withdraw(cx: &Change, invitation_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn withdraw(cx: &Change, invitation_id: InvitationId) -> Result<Outcome, Failure> {
     cx.check_admin()?;
     if invitations::delete(cx.tx, invitation_id)? == 0 {
         return Ok(Outcome::Unchanged);

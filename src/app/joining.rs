@@ -3,7 +3,7 @@
 
 use super::{Change, SubjectAccount, accounts, bookings, events, language_on_paper};
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{JoinId, MemberId};
 use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -121,7 +121,7 @@ fn extend_membership(cx: &Change, pair: Pair) -> Result<(Option<Moment>, Option<
 }
 
 /// Brings in line what depends on rows that moved to `owner`: levels, and the history of the partners' bookings.
-fn follow(cx: &Change, join_id: i64, pair: Pair, owner: MemberId) -> Result<(), Failure> {
+fn follow(cx: &Change, join_id: JoinId, pair: Pair, owner: MemberId) -> Result<(), Failure> {
     for member_id in [pair.joined, pair.survivor] {
         holdings::refresh(cx.tx, member_id, cx.site.catalogue)?;
     }

@@ -3,7 +3,7 @@
 
 use super::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{ContactId, MemberId, MessageId};
 use crate::domain::role::{Rank, Role};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
@@ -29,7 +29,7 @@ pub(crate) enum RetryDenial {
 }
 
 /// Marks a message of the contact form as done. Audited, one row a message. 404 where there is no such message.
-pub(crate) fn set_contact_done(cx: &Change, contact_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn set_contact_done(cx: &Change, contact_id: ContactId) -> Result<Outcome, Failure> {
     contact::find(cx.tx, contact_id)?.ok_or_else(Failure::not_found)?;
     if contact::set_done(cx.tx, contact_id)? == 0 {
         return Ok(Outcome::Unchanged);
@@ -48,7 +48,7 @@ pub(crate) fn find_obstacle(tx: &Read, message: &Message) -> Result<Option<Retry
 
 /// Queues a message again. Audited. The inner `Err` says why the message cannot be sent. 404 where there is no such
 /// message, 403 where the actor may not serve its member.
-pub(crate) fn retry(cx: &Change, message_id: i64) -> Result<Result<(), RetryDenial>, Failure> {
+pub(crate) fn retry(cx: &Change, message_id: MessageId) -> Result<Result<(), RetryDenial>, Failure> {
     let message = outbox::find(cx.tx, message_id)?.ok_or_else(Failure::not_found)?;
     refuse(denial_to_send(cx.tx, cx.rank, &message)?)?;
     if let Some(obstacle) = find_obstacle(cx.tx, &message)? {

@@ -6,6 +6,7 @@
 //! `currency` where both exist. Other numbers and texts are inserted unchanged.
 
 use super::Change;
+use crate::domain::ids::NoticeId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::moment::Moment;
 use crate::domain::payment::Price;
@@ -25,7 +26,7 @@ pub(crate) const STAFF_CHANGED: &str = "notice.staff_changed";
 const NOTHING: &str = "–";
 
 /// Marks a notice of the actor's as read; a second time changes nothing. 404 where the actor has no such notice.
-pub(crate) fn mark_read(cx: &Change, notification_id: i64) -> Result<(), Failure> {
+pub(crate) fn mark_read(cx: &Change, notification_id: NoticeId) -> Result<(), Failure> {
     match notices::set_read(cx.tx, cx.own()?.member_id, notification_id)? {
         true => Ok(()),
         false => Err(Failure::not_found()),

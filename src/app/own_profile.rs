@@ -2,7 +2,7 @@
 
 use super::Change;
 use crate::auth::security_event;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::phone;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
@@ -15,7 +15,7 @@ pub(crate) struct Names<'a> {
     pub username: &'a str,
     pub screen_name: &'a str,
     pub real_name: &'a str,
-    pub tunnel_id: i64,
+    pub tunnel_id: TunnelId,
 }
 
 /// Sets the actor's names and home tunnel. 409 where another member has the username.

@@ -6,12 +6,12 @@ use crate::auth::limits::booking_pins;
 use crate::auth::{Partner, new_token, pin};
 use crate::domain::audit::ActorId;
 use crate::domain::booking::{Booking, Denial};
-use crate::domain::ids::{BookingId, MemberId};
+use crate::domain::ids::{BookingId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::http::answer::{Number, Word};
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
-use crate::http::field_types::{FlightMinutes, Id};
+use crate::http::field_types::FlightMinutes;
 use crate::i18n::language::TextKey;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
@@ -41,7 +41,7 @@ crate::answer! {
         /// When the flight is.
         flight_date: Moment = 1780086400,
         minutes_booked: FlightMinutes = 15,
-        tunnel_id: Id = 1,
+        tunnel_id: TunnelId = 1,
         /// How the booking ended without a flight; null where it is in force.
         ended: Option<Word<Ending>> ["cancelled", "no_show"],
         /// When it ended.

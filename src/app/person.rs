@@ -1,10 +1,11 @@
 //! The personal data of a new member, validated by the same rules from a form and from an imported list.
 
+use crate::domain::ids::TunnelId;
 use crate::domain::moment::Moment;
 use crate::domain::password::Owner;
 use crate::domain::{country, phone};
 use crate::http::body::{Body, Field, RequiredByCaller, shared};
-use crate::http::field_types::{DayOfBirth, Email, Id, Line, ShortLine, Username};
+use crate::http::field_types::{DayOfBirth, Email, Line, ShortLine, Username};
 use crate::http::fields::{self, Fields};
 use crate::i18n::language::Text;
 use crate::store::tables::members::NewMember;
@@ -31,7 +32,7 @@ crate::body! {
         /// `country`, else of the site.
         phone: Option<Line<32>>,
         /// The home tunnel; without one, this site's.
-        tunnel_id as "tunnel": Option<Id>,
+        tunnel_id as "tunnel": Option<TunnelId>,
         /// Midnight of the day of birth: in the past, less than 120 years ago.
         dob: Option<DayOfBirth>,
     }
@@ -39,7 +40,7 @@ crate::body! {
 
 impl Person {
     /// The member to add, with this site's tunnel as home where no other was given.
-    pub(crate) fn as_new<'a>(&'a self, tunnel_id: i64, password_hash: &'a str) -> NewMember<'a> {
+    pub(crate) fn as_new<'a>(&'a self, tunnel_id: TunnelId, password_hash: &'a str) -> NewMember<'a> {
         let text = |field: &'a Option<String>| field.as_deref().unwrap_or("");
         NewMember {
             username: &self.username,

@@ -4,6 +4,7 @@
 use super::{Change, notice};
 use crate::config::desk::{self, DeskSetting};
 use crate::domain::audit::{Detail, Subject};
+use crate::domain::ids::ChangeId;
 use crate::http::failure::Failure;
 use crate::site::live;
 use crate::store::tables::settings;
@@ -49,7 +50,7 @@ pub(crate) fn set(cx: &Change, values: &[NewValue]) -> Result<Result<(), Mistake
 
 /// The setting that a change was about, with the value before it. `None` where a later change of the same setting stands, or
 /// where the pages do not change the setting any more.
-pub(crate) fn undoing(cx: &Change, change_id: i64) -> Result<Option<NewValue>, Failure> {
+pub(crate) fn undoing(cx: &Change, change_id: ChangeId) -> Result<Option<NewValue>, Failure> {
     let change = settings::find(cx.tx, change_id)?.ok_or_else(Failure::not_found)?;
     let Some(setting) = desk::find(&change.key).filter(|_| change.is_last) else { return Ok(None) };
     let before = settings::find_before(cx.tx, change_id, &change.key)?;

@@ -3,7 +3,7 @@
 use super::{Change, Outcome, accounts};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::catalogue::{Catalogue, LevelKey};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::store::Read;
@@ -16,7 +16,7 @@ pub(crate) const FIRST_LEVELS: std::ops::RangeInclusive<u8> = 1..=9;
 
 /// A member who shall sign.
 pub(crate) struct NewAppointment {
-    pub(crate) tunnel_id: i64,
+    pub(crate) tunnel_id: TunnelId,
     pub(crate) member_id: MemberId,
     /// One of [`programmes`].
     pub(crate) programme: &'static str,
@@ -102,7 +102,7 @@ fn find_obstacle(cx: &Change, new: &NewAppointment, cat_id: &str) -> Result<Opti
 pub(crate) fn remove(
     cx: &Change,
     member_id: MemberId,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     programme: &'static str,
 ) -> Result<Outcome, Failure> {
     cx.check_admin()?;

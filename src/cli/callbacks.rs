@@ -4,6 +4,7 @@ use super::member::find_certain;
 use super::shell::Shell;
 use super::{CommandResult, Row, RowRange, Table, done, refused, shown_moment};
 use crate::app::{self, RankedActor};
+use crate::domain::ids::CallbackId;
 use crate::domain::payment::{Decision, Price};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
@@ -36,7 +37,7 @@ pub(super) enum Callbacks {
     /// Show one event as it came
     Show {
         #[arg(value_name = "NUMBER")]
-        callback_id: i64,
+        callback_id: CallbackId,
     },
     /// List payments without a member, latest first: 500, or with --json all
     Unmatched {
@@ -111,7 +112,7 @@ impl Row for StoredCallback {
     }
 }
 
-fn show(site: &Site, callback_id: i64) -> CommandResult {
+fn show(site: &Site, callback_id: CallbackId) -> CommandResult {
     let event = site.store.read(|tx| Ok(callbacks::find(tx, callback_id)?))?;
     let missing = || refused(format!("there is no event {callback_id}: `tunneldesk callbacks list` numbers them"));
     let event = event.ok_or_else(missing)?;

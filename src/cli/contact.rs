@@ -4,6 +4,7 @@ use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, RowRange, Table, done, refused, shown_moment};
 use crate::app::Outcome;
 use crate::app::messages::set_contact_done;
+use crate::domain::ids::ContactId;
 use crate::site::Site;
 use crate::store::tables::contact::{self, Message};
 use clap::Subcommand;
@@ -27,13 +28,13 @@ pub(super) enum Contact {
     /// Show one message in full
     Show {
         #[arg(value_name = "NUMBER")]
-        contact_id: i64,
+        contact_id: ContactId,
     },
     /// Mark messages as done; a year later they are removed
     Done {
         /// Which, as `contact list` numbers them
         #[arg(value_name = "NUMBER", required = true)]
-        contact_ids: Vec<i64>,
+        contact_ids: Vec<ContactId>,
     },
 }
 
@@ -64,7 +65,7 @@ fn where_to(site: &Site) -> String {
     }
 }
 
-fn show(site: &Site, contact_id: i64) -> CommandResult {
+fn show(site: &Site, contact_id: ContactId) -> CommandResult {
     let message = site.store.read(|tx| Ok(contact::find(tx, contact_id)?))?.ok_or_else(|| unknown(contact_id))?;
     let or_nothing = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
     let member = message.member_id.map_or_else(|| "-".to_owned(), |id| format!("{id} ({})", proof(&message)));
@@ -86,7 +87,7 @@ fn proof(message: &Message) -> &'static str {
     if message.signed_in { "was signed in" } else { "by the sender's own word" }
 }
 
-fn mark_done(site: &Shell, contact_ids: &[i64]) -> CommandResult {
+fn mark_done(site: &Shell, contact_ids: &[ContactId]) -> CommandResult {
     for contact_id in contact_ids {
         site.store.read(|tx| Ok(contact::find(tx, *contact_id)?))?.ok_or_else(|| unknown(*contact_id))?;
     }
@@ -98,7 +99,7 @@ fn mark_done(site: &Shell, contact_ids: &[i64]) -> CommandResult {
     done(format!("{marked} message{} marked as done", if marked == 1 { "" } else { "s" }), json!({ "done": marked }))
 }
 
-fn unknown(contact_id: i64) -> CommandError {
+fn unknown(contact_id: ContactId) -> CommandError {
     refused(format!("there is no message {contact_id}: `tunneldesk contact list` numbers them"))
 }
 

@@ -106,7 +106,8 @@ impl Init {
             LockError::InUse => refused(holder::in_use(&dir)),
             LockError::Unusable(text) => failed(text),
         })?;
-        let identity = Identity { tunnel_id: self.tunnel_id, name: self.name, city: self.city, country: self.country };
+        let identity =
+            Identity { tunnel_id: self.tunnel_id.into(), name: self.name, city: self.city, country: self.country };
         refuse_where_a_site_is(&data_dir)?;
         let fingerprint = Signer::ensure(&dir).map_err(failed)?.public().fingerprint();
         let port = config.tls.listen.first().or(config.listen.first()).map_or(0, |one| one.port());

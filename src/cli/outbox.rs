@@ -4,6 +4,7 @@
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, RowRange, Table, bounces, done, refused, shown_moment};
 use crate::app::messages::{self, RetryDenial};
+use crate::domain::ids::MessageId;
 use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::jobs::outbox::render_message;
@@ -31,7 +32,7 @@ pub(super) enum Outbox {
     /// Show one message in full, for the member: also its passcode, while that is good
     Show {
         #[arg(value_name = "NUMBER")]
-        message_id: i64,
+        message_id: MessageId,
     },
     /// Send messages again, now
     Retry(Retry),
@@ -49,7 +50,7 @@ pub(super) enum Outbox {
 pub(super) struct Retry {
     /// Which, as `outbox list` numbers them
     #[arg(value_name = "NUMBER")]
-    message_ids: Vec<i64>,
+    message_ids: Vec<MessageId>,
     /// Every dead one that still says something
     #[arg(long)]
     dead: bool,
@@ -133,12 +134,12 @@ fn state(message: &Message) -> String {
     format!("{}, {}", message.state, message.delivery)
 }
 
-fn find(site: &Site, message_id: i64) -> Result<Message, CommandError> {
+fn find(site: &Site, message_id: MessageId) -> Result<Message, CommandError> {
     let found = site.store.read(|tx| Ok(outbox::find(tx, message_id)?))?;
     found.ok_or_else(|| refused(format!("there is no message {message_id}: `tunneldesk outbox list` numbers them")))
 }
 
-fn show(site: &Shell, message_id: i64) -> CommandResult {
+fn show(site: &Shell, message_id: MessageId) -> CommandResult {
     let message = find(site, message_id)?;
     let letter = render_message(site, &message);
     if letter.is_ok() {

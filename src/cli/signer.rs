@@ -6,6 +6,7 @@ use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment
 use crate::app::Outcome;
 use crate::app::signers::{self, NewAppointment, NotAppointed, Standing};
 use crate::domain::catalogue::Catalogue;
+use crate::domain::ids::TunnelId;
 use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::site::Site;
@@ -24,7 +25,7 @@ pub(super) enum Signer {
     List {
         /// The number of a tunnel [default: this site's]
         #[arg(long)]
-        tunnel: Option<i64>,
+        tunnel: Option<TunnelId>,
     },
     /// Take a member off the list; what was signed stays signed
     Remove {
@@ -32,7 +33,7 @@ pub(super) enum Signer {
         programme: String,
         /// The number of a tunnel [default: this site's]
         #[arg(long)]
-        tunnel: Option<i64>,
+        tunnel: Option<TunnelId>,
     },
 }
 
@@ -45,7 +46,7 @@ pub(super) struct Add {
     first: Option<u8>,
     /// The number of a tunnel [default: this site's]
     #[arg(long)]
-    tunnel: Option<i64>,
+    tunnel: Option<TunnelId>,
 }
 
 impl Signer {
@@ -102,7 +103,7 @@ fn signing_programme(catalogue: &'static Catalogue, asked: &str) -> Result<&'sta
     found.copied().ok_or_else(|| refused(format!("nobody signs as {asked}: give one of {}", signing.join(", "))))
 }
 
-fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64) -> CommandResult {
+fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: TunnelId) -> CommandResult {
     let account = find(site, name)?;
     let programme = signing_programme(site.catalogue, programme)?;
     let removed = site.change(|cx| signers::remove(cx, account.member_id, tunnel_id, programme))?;
@@ -115,7 +116,7 @@ fn remove(site: &Shell, name: &str, programme: &str, tunnel_id: i64) -> CommandR
     )
 }
 
-fn list(site: &Site, tunnel_id: i64) -> CommandResult {
+fn list(site: &Site, tunnel_id: TunnelId) -> CommandResult {
     let now = site.now();
     let shown = site.store.read(|tx| {
         let all = listed::list(tx, tunnel_id)?;

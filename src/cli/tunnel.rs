@@ -4,6 +4,7 @@ use super::shell::Shell;
 use super::{CommandError, CommandResult, Row as Shown, Table, done, refused};
 use crate::app::papers;
 use crate::app::tunnels::{self, TunnelCounts};
+use crate::domain::ids::TunnelId;
 use crate::domain::tunnel::{self, FIELDS, Listed};
 use crate::site::Site;
 use crate::store::tables::tunnels::list_whole;
@@ -117,7 +118,7 @@ fn import(site: &Shell, text: &str) -> CommandResult {
 /// Checks the rows of a list. The error has every mistake, with its place.
 fn judge(rows: Vec<Row>) -> Result<Vec<Listed>, Vec<String>> {
     let (mut listed, mut mistakes) = (Vec::new(), Vec::new());
-    let (mut places, mut odd): (BTreeMap<i64, String>, BTreeSet<String>) = Default::default();
+    let (mut places, mut odd): (BTreeMap<TunnelId, String>, BTreeSet<String>) = Default::default();
     for row in rows {
         // An unknown heading is reported once, not for every row.
         let unknown =

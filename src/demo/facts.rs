@@ -6,7 +6,7 @@ use crate::app::partners::Terms;
 use crate::app::{self, RankedActor};
 use crate::auth::{new_token, token_hash};
 use crate::domain::audit::{Actor, ActorId, Origin};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::password::{self, Cost};
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -26,7 +26,7 @@ const FILE: &str = "demo.json";
 pub(crate) struct Facts {
     /// The URL of the site, with `/api`.
     pub base_url: String,
-    pub tunnel_id: i64,
+    pub tunnel_id: TunnelId,
     pub tunnel_name: String,
     #[serde(flatten)]
     pub secrets: Secrets,

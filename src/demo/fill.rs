@@ -9,7 +9,7 @@ use crate::domain::booking::{Standing, admit};
 use crate::domain::catalogue::Catalogue;
 use crate::domain::currency::FLYER_DAYS;
 use crate::domain::entry::Status;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::moment::Moment;
 use crate::domain::password::{self, Cost};
@@ -44,7 +44,7 @@ const FLYER_MINUTES: [i64; 10] = [10, 10, 12, 15, 15, 20, 20, 30, 45, 60];
 struct Filler<'a> {
     bulk: &'a Bulk<'a>,
     catalogue: &'static Catalogue,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     /// The beginning of today, in Unix seconds.
     midnight: Moment,
     rng: Rng,

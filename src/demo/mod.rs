@@ -16,6 +16,7 @@ pub(crate) use facts::Facts;
 
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::domain::ids::TunnelId;
 use crate::domain::local_time::TimeZone;
 use crate::ops::Progress;
 use crate::ops::backup::restore;
@@ -29,7 +30,7 @@ use std::path::Path;
 
 /// The password of every account.
 pub const PASSWORD: &str = "fly-high-land-soft";
-const TUNNEL_ID: i64 = 1;
+const TUNNEL_ID: TunnelId = TunnelId(1);
 const TIME_ZONE: &str = "Europe/Zurich";
 
 /// The size of a demo site.

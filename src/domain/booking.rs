@@ -1,5 +1,6 @@
 //! Bookings: the fields that a partner sends, and whether a member may book.
 
+use crate::domain::ids::TunnelId;
 use crate::domain::moment::Moment;
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ pub struct Booking {
     /// The partner's number of the product.
     pub product_id: Option<i64>,
     /// The number of the tunnel.
-    pub tunnel_id: i64,
+    pub tunnel_id: TunnelId,
     /// The moment at which the member should arrive.
     pub checkin_time: Option<Moment>,
 }

@@ -88,3 +88,63 @@ id! {
     /// The number of a webhook.
     HookId
 }
+
+id! {
+    /// The number of a tunnel.
+    TunnelId
+}
+
+id! {
+    /// The number of a message of the outbox.
+    MessageId
+}
+
+id! {
+    /// The number of a signed waiver.
+    SignatureId
+}
+
+id! {
+    /// The number of a message of the contact form.
+    ContactId
+}
+
+id! {
+    /// The number of a passkey.
+    PasskeyId
+}
+
+id! {
+    /// The number of a join of two accounts.
+    JoinId
+}
+
+id! {
+    /// The number of an invitation of a colleague.
+    InvitationId
+}
+
+id! {
+    /// The number of a change of an import or of settings that can be undone.
+    ChangeId
+}
+
+id! {
+    /// The number of a callback of a third party.
+    CallbackId
+}
+
+id! {
+    /// The number of a picture of the safety brief.
+    PictureId
+}
+
+id! {
+    /// The number of a notice to a member.
+    NoticeId
+}
+
+id! {
+    /// The number of a guardianship.
+    GuardianshipId
+}

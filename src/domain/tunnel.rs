@@ -1,6 +1,7 @@
 //! Tunnels in an imported list: the rules for each field.
 
 use super::{country, phone};
+use crate::domain::ids::TunnelId;
 use crate::i18n::language::Language;
 
 /// The columns of the list.
@@ -14,7 +15,7 @@ const TIME_ZONE_CHARS_MAX: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tunnel {
     /// The number by which partners and entries identify the tunnel.
-    pub tunnel_id: i64,
+    pub tunnel_id: TunnelId,
     /// The name that people use.
     pub name: String,
     /// The city of the tunnel.
@@ -32,7 +33,7 @@ pub struct Tunnel {
 /// The data of a tunnel in a list. Fields that the list lacks keep their known values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Listed {
-    pub tunnel_id: i64,
+    pub tunnel_id: TunnelId,
     pub name: String,
     pub country: String,
     pub city: Option<String>,
@@ -155,7 +156,7 @@ mod tests {
     #[test]
     fn a_whole_row_is_a_tunnel_and_its_number_is_one_of_its_country() {
         let tunnel = read(&WHOLE).unwrap().over(None);
-        assert_eq!((tunnel.tunnel_id, &*tunnel.country, &*tunnel.phone), (12, "CH", "+41313000000"));
+        assert_eq!((tunnel.tunnel_id, &*tunnel.country, &*tunnel.phone), (TunnelId(12), "CH", "+41313000000"));
         assert_eq!((&*tunnel.time_zone, &*tunnel.website), ("Europe/Zurich", "https://aufwind.example"));
     }
 

@@ -1,7 +1,7 @@
 //! The types of fields in bodies, forms and queries. `assets/api/types.json` has the text and pattern of each type for the
 //! API description, under the type's name.
 
-use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::ids::{EntryId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::questions;
 use crate::domain::{email, minutes, username};
@@ -119,7 +119,7 @@ macro_rules! ids {
     )*};
 }
 
-ids! { MemberId, EntryId }
+ids! { MemberId, EntryId, TunnelId }
 
 /// Unix seconds, new or sent back as they are stored: the operation refuses a new moment before [`fields::MOMENT_MIN`].
 pub struct StoredMoment;

@@ -6,6 +6,7 @@ use super::{audit_end, levels, rotation};
 use crate::clock::{Clock, Jump};
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Head, Subject};
+use crate::domain::ids::TunnelId;
 use crate::domain::moment::Moment;
 use crate::http::failure::{DiskFault, Failure};
 use crate::keys::{Keys, columns, hex, random};
@@ -26,7 +27,7 @@ const LOST_SECONDS_MAX: i64 = 86_400;
 /// The identity of a new site.
 pub struct Identity {
     /// The number of the site's own tunnel, 1 or more.
-    pub tunnel_id: i64,
+    pub tunnel_id: TunnelId,
     /// As pages and papers show it.
     pub name: String,
     /// Empty: not known.

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::config::Config;
-    use crate::domain::ids::MemberId;
+    use crate::domain::ids::{MemberId, TunnelId};
     use crate::domain::moment::Moment;
     use crate::keys::{Purpose, columns};
     use crate::ops::lifecycle::Identity;
@@ -116,7 +116,8 @@ mod tests {
     const SECRET: &[u8] = b"12345678901234567890";
 
     fn new_site(data_dir: &DataDir) -> Site {
-        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
+        let identity =
+            Identity { tunnel_id: TunnelId(1), name: "Here".into(), city: String::new(), country: "CH".into() };
         let site = Site::create(data_dir, Config::defaults(), Clock::frozen(Moment(1_000_000)), &identity).unwrap();
         let change = |tx: &crate::store::Write| {
             let partner_id = partners::insert(tx, "client", "Partner", false, None)?;

@@ -9,6 +9,7 @@ pub(crate) mod priority;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::catalogue::Catalogue;
+use crate::domain::ids::TunnelId;
 use crate::domain::local_time::{Day, TimeZone};
 use crate::domain::moment::Moment;
 use crate::domain::payment::{self, Fee};
@@ -56,7 +57,7 @@ pub struct Shared {
     /// Random, made with the site; partners' receivers know the site by it.
     pub site_id: Box<str>,
     /// The number of the site's own tunnel.
-    pub tunnel_id: i64,
+    pub tunnel_id: TunnelId,
     states: RwLock<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 

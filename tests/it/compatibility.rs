@@ -3,6 +3,7 @@
 use crate::harness::{Caller, Site};
 use crate::logbook::given;
 use serde_json::{Value, json};
+use tunneldesk::domain::ids::TunnelId;
 use tunneldesk::store::tables::tunnels::{self, Tunnel};
 
 #[test]
@@ -10,7 +11,12 @@ fn the_tunnels_that_an_entry_can_name_begin_with_this_one() {
     let site = Site::open();
     let jane = site.member("jane");
     for (tunnel_id, name) in [(9, "Aeolus"), (8, "Zephyr")] {
-        let tunnel = Tunnel { tunnel_id, name: name.to_owned(), city: "Bern".to_owned(), country: "CH".to_owned() };
+        let tunnel = Tunnel {
+            tunnel_id: TunnelId(tunnel_id),
+            name: name.to_owned(),
+            city: "Bern".to_owned(),
+            country: "CH".to_owned(),
+        };
         site.change(|tx| Ok(tunnels::insert(tx, &tunnel)?));
     }
     let list = jane.get("/account/logbook/tunnels").ok().json();

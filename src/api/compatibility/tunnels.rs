@@ -1,9 +1,9 @@
 //! The tunnels that an entry can name.
 
 use crate::auth::Member;
+use crate::domain::ids::TunnelId;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::field_types::Id;
 use crate::http::reply;
 use crate::site::Site;
 use crate::store::tables::tunnels;
@@ -11,10 +11,10 @@ use crate::store::tables::tunnels;
 crate::answer! {
     struct LogbookTunnel {
         /// The same as `tunnel_id`.
-        id: Id = 1,
-        tunnel_id: Id = 1,
+        id: TunnelId = 1,
+        tunnel_id: TunnelId = 1,
         /// The same as `tunnel_id`; existing clients read it.
-        entry_id: Id = 1,
+        entry_id: TunnelId = 1,
         name: String = "Windwerk",
         /// The same as `name`; existing clients read it.
         title: String = "Windwerk",

@@ -13,6 +13,7 @@ mod words;
 pub use types::name as name_types;
 
 use crate::documents::markup::escape;
+use crate::domain::ids::TunnelId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::gzip;
@@ -38,7 +39,7 @@ const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
 /// The description of a site, the same for every client: made and compressed once.
 struct Edition {
     /// The site's address and its tunnel in the samples.
-    place: (String, i64),
+    place: (String, TunnelId),
     document: Text,
     page: Text,
     collection: Text,
@@ -63,7 +64,7 @@ impl Edition {
         }
     }
 
-    fn make(place: (String, i64)) -> Edition {
+    fn make(place: (String, TunnelId)) -> Edition {
         let (address, tunnel_id) = (&place.0, place.1.to_string());
         let quoted = Value::from(address.as_str()).to_string();
         let document = text_with_samples(rows()).replace(SAMPLE_ADDRESS, quoted.trim_matches('"'));

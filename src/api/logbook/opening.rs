@@ -6,13 +6,13 @@ use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::opening::{self, Balance, MINUTES_MAX};
 use crate::auth::Member;
 use crate::domain::entry::Status;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::body::Field;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Id, Lines};
+use crate::http::field_types::Lines;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
@@ -29,7 +29,7 @@ crate::body! {
         /// Numbers of skills: a list, or text with commas.
         skills: Option<SkillList>,
         entry_date: Moment,
-        tunnel: Option<Id>,
+        tunnel: Option<TunnelId>,
         /// The signer.
         instructor: MemberId,
         comment: Option<Lines<COMMENT_CHARS_MAX>>,

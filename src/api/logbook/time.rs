@@ -6,7 +6,7 @@ use crate::app::logbook::rules::check_place;
 use crate::app::logbook::time::{self, Patch};
 use crate::app::{self, Change, RankedActor};
 use crate::auth::{Bearer, Member};
-use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::Answer;
@@ -14,7 +14,7 @@ use crate::http::answer::True;
 use crate::http::body::{Clearable, Ignored, ParsedBody};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{FlightMinutes, Id, Lines, StoredMoment, Whole};
+use crate::http::field_types::{FlightMinutes, Lines, StoredMoment, Whole};
 use crate::http::fields::Fields;
 use crate::http::reply::{self, Rows};
 use crate::i18n::language::Text;
@@ -28,7 +28,7 @@ crate::body! {
         entry_date: Moment,
         minutes as "time": FlightMinutes,
         /// By default this site's.
-        tunnel_id as "tunnel": Option<Id>,
+        tunnel_id as "tunnel": Option<TunnelId>,
         comment: Option<Lines<COMMENT_CHARS_MAX>>,
         /// Ignored: flight time is in the logbook at once.
         status: Ignored,
@@ -39,7 +39,7 @@ crate::body! {
     pub(crate) struct TimeEdit {
         entry_date: Option<StoredMoment>,
         minutes as "time": Option<FlightMinutes>,
-        tunnel_id as "tunnel": Option<Id>,
+        tunnel_id as "tunnel": Option<TunnelId>,
         comment: Clearable<Lines<COMMENT_CHARS_MAX>>,
         /// The number in the path, or absent.
         entry_id: Option<Whole>,
@@ -204,7 +204,7 @@ fn check_edit(
     site: &Site,
     bearer: &Bearer,
     entry_id: EntryId,
-    (entry_date, tunnel): (Option<Option<Moment>>, Option<Option<i64>>),
+    (entry_date, tunnel): (Option<Option<Moment>>, Option<Option<TunnelId>>),
     fields: &mut Fields,
 ) -> Result<(), Failure> {
     site.store.read(|tx| {

@@ -1,7 +1,7 @@
 //! The two reports, for the desk, the admins and the job that sends them upstream.
 
 use crate::auth::Staff;
-use crate::domain::ids::{BookingId, EntryId, MemberId, PartnerId};
+use crate::domain::ids::{BookingId, EntryId, MemberId, PartnerId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::answer::{Int, Number, Sometimes, Stored};
@@ -39,7 +39,7 @@ crate::answer! {
         minutes_booked: FlightMinutes = 15,
         /// The partner's number.
         product_id: Option<Number>,
-        tunnel_id: Id = 1,
+        tunnel_id: TunnelId = 1,
         tunnel_name: String = "Windwerk",
         /// When the member should be there.
         checkin_time: Option<Moment>,
@@ -132,7 +132,7 @@ crate::answer! {
         flight_date: Sometimes<Moment>,
         minutes_booked: Sometimes<Int>,
         product_id: Sometimes<Option<Number>>,
-        tunnel_id: Sometimes<Id>,
+        tunnel_id: Sometimes<TunnelId>,
         checkin_time: Sometimes<Option<Moment>>,
         ended: Sometimes<Option<String>> ["cancelled", "no_show"],
         ended_at: Sometimes<Option<Moment>>,

@@ -2,11 +2,11 @@
 
 use crate::app;
 use crate::auth::{Member, passkey};
+use crate::domain::ids::PasskeyId;
 use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::Id;
 use crate::http::reply::{self, Done};
 use crate::site::Site;
 use crate::store::tables::passkeys;
@@ -14,7 +14,7 @@ use serde_json::json;
 
 crate::answer! {
     struct Passkey {
-        passkey_id: Id = 3,
+        passkey_id: PasskeyId = 3,
         name: String = "Telephone",
         /// The client's own number of the device.
         device_id: Option<i64> = 7,

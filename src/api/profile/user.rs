@@ -5,7 +5,7 @@ use crate::app::waivers::brief;
 use crate::app::{self, flights};
 use crate::auth::{Bearer, Member, sign_in};
 use crate::domain::booking::{self, Standing};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::waiver::Reason;
 use crate::domain::{currency, minutes, password};
@@ -13,7 +13,7 @@ use crate::http::Answer;
 use crate::http::answer::Sometimes;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::{Id, Line, Secret, Username};
+use crate::http::field_types::{Line, Secret, Username};
 use crate::http::reply::{self, Done};
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -29,7 +29,7 @@ crate::body! {
         screen_name: Line<60>,
         username: Username,
         /// The home tunnel.
-        tunnel_id as "tunnel": Id,
+        tunnel_id as "tunnel": TunnelId,
         verify_password: Secret,
     }
 }

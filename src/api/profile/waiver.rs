@@ -3,7 +3,7 @@
 use crate::app::waivers::{self, Due, FLYERS_MAX, Flyer, NAME_CHARS_MAX, Signing};
 use crate::app::{self, RankedActor};
 use crate::auth::Member;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, SignatureId};
 use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::domain::waiver::{QUESTIONS_MAX, Reason, Relation, STROKES_CHARS_MAX, SigningPlace, questions};
@@ -148,7 +148,7 @@ crate::answer! {
         status: True,
         message: String = "Signed. Thank you!",
         /// In the order of the flyers.
-        signature_ids: Vec<Id> = [88],
+        signature_ids: Vec<SignatureId> = [88],
         /// Whether the site's staff has to decide because of an answer.
         waits_for_staff: bool = false,
     }

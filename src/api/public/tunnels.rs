@@ -1,12 +1,12 @@
 //! The tunnels that the site knows, its own among them.
 
 use super::in_language;
+use crate::domain::ids::TunnelId;
 use crate::domain::{country, tunnel};
 use crate::http::Answer;
 use crate::http::answer::True;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::field_types::Id;
 use crate::http::reply;
 use crate::i18n::language::Language;
 use crate::site::Site;
@@ -25,7 +25,7 @@ crate::answer! {
 crate::answer! {
     /// A tunnel; unknown values are empty.
     struct Tunnel {
-        tunnel_id: Id = 1,
+        tunnel_id: TunnelId = 1,
         name: String = "Windwerk",
         city: String = "Winterthur",
         /// ISO 3166-1 alpha-2.

@@ -7,7 +7,7 @@ use super::{Judged, List, ROWS_AT_ONCE, Written, cell, more_problems, wrong, wro
 use crate::app::booking_fields::{BOOKING_MOMENTS, BookingFields, REQUIRED_FIELDS};
 use crate::app::bookings::{self as booked, DESK_CLIENT_ID, desk_client};
 use crate::domain::booking::Booking;
-use crate::domain::ids::{MemberId, PartnerId};
+use crate::domain::ids::{MemberId, PartnerId, TunnelId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::moment::Moment;
 use crate::http::body::{Flattened, ParsedBody};
@@ -47,7 +47,7 @@ pub(super) struct New {
     checkin_time: Option<Moment>,
     flight_date: Moment,
     minutes_booked: i64,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
 }
 
 crate::body! {

@@ -9,7 +9,7 @@ use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::rules::{self, Request};
 use crate::domain::booking::Booking;
 use crate::domain::entry::{Kind, Status};
-use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes::MINUTES;
 use crate::domain::moment::Moment;
@@ -322,7 +322,7 @@ fn find_booking(tx: &Read, member_id: MemberId, key: &str) -> Result<Option<Book
         flight_date,
         minutes_booked: 1,
         product_id: None,
-        tunnel_id: 0,
+        tunnel_id: TunnelId(0),
         checkin_time: None,
     };
     let found = bookings::find_same(tx, partner.partner_id, member_id, &sought)?;

@@ -372,7 +372,7 @@ impl super::Table for Table {
             row.text(&member.country);
             row.text(&member.country_code);
             row.text(&member.dob.map(cell::birthday).unwrap_or_default());
-            row.number(member.tunnel_id);
+            row.number(member.tunnel_id.map(i64::from));
             row.plain(member.role.name());
             row.exact_moment(&self.zone, member.terms_accepted_at);
             row.exact_moment(&self.zone, member.paid_until);

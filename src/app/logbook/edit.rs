@@ -6,7 +6,7 @@ use super::sign_offs::{self, SeenEntry};
 use super::{actor_id, find_entry, no_change, record_for_other, relation};
 use crate::app::{Change, events};
 use crate::domain::entry::{self, Action, Status};
-use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::ids::{EntryId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::signoff::Denial;
 use crate::http::failure::Failure;
@@ -20,7 +20,7 @@ pub(crate) struct Patch {
     /// Unix seconds.
     pub entry_date: Option<Moment>,
     pub minutes: Option<i64>,
-    pub tunnel_id: Option<i64>,
+    pub tunnel_id: Option<TunnelId>,
     pub comment: Option<String>,
     pub instructor_id: Option<MemberId>,
     pub skill: Option<String>,

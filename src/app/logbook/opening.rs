@@ -4,7 +4,7 @@ use super::rules::{self, Item, check_place};
 use super::{actor_id, record, sign_offs};
 use crate::app::{Change, events, flights};
 use crate::domain::entry::Kind;
-use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::ids::{EntryId, MemberId, TunnelId};
 use crate::domain::minutes::MINUTES;
 use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
@@ -24,7 +24,7 @@ pub(crate) struct Balance {
     pub instructor_id: MemberId,
     /// Unix seconds.
     pub entry_date: Moment,
-    pub tunnel_id: i64,
+    pub tunnel_id: TunnelId,
     pub comment: String,
     /// 0 to [`MINUTES_MAX`].
     pub minutes: i64,

@@ -2,7 +2,7 @@
 
 use crate::domain::catalogue::{Level, LevelKey, SafetyKind, Skill};
 use crate::domain::entry::{self, Kind, MissingPrerequisite, Status};
-use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::ids::{EntryId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::signoff;
 use crate::http::failure::Failure;
@@ -26,7 +26,7 @@ pub(crate) struct Request {
     pub skill: String,
     pub entry_date: Moment,
     pub minutes: i64,
-    pub tunnel_id: i64,
+    pub tunnel_id: TunnelId,
     pub comment: String,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Request {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PartialRequest<'a> {
     pub entry_date: Option<Moment>,
-    pub tunnel_id: Option<i64>,
+    pub tunnel_id: Option<TunnelId>,
     pub skill: Option<&'a str>,
     pub instructor_id: Option<MemberId>,
 }
@@ -121,7 +121,7 @@ pub(crate) fn judge(
 pub(crate) fn check_place(
     tx: &Read,
     holder_id: MemberId,
-    (entry_date, tunnel_id): (Option<Moment>, Option<i64>),
+    (entry_date, tunnel_id): (Option<Moment>, Option<TunnelId>),
     known_date: Option<Moment>,
     now: Moment,
     problems: &mut Fields,
@@ -167,7 +167,7 @@ pub(crate) fn signer_denial(
     holder_id: MemberId,
     signer_id: MemberId,
     level: &Level,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     now: Moment,
 ) -> Result<Option<Text>, Failure> {
     let authority = signers::find_authority(tx, site.catalogue, signer_id, holder_id, level, tunnel_id, now)?;

@@ -5,7 +5,7 @@ use super::{actor_id, record, record_for_other, relation, rules};
 use crate::app::{Change, events};
 use crate::domain::catalogue::Level;
 use crate::domain::entry::{self, Action, Kind, Status};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::signoff::{self, Denial};
 use crate::http::failure::Failure;
@@ -31,7 +31,7 @@ pub(crate) struct SeenEntry {
     /// Unix seconds.
     pub entry_date: Option<Moment>,
     pub minutes: Option<i64>,
-    pub tunnel_id: Option<i64>,
+    pub tunnel_id: Option<TunnelId>,
     pub comment: Option<String>,
 }
 

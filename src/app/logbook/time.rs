@@ -5,7 +5,7 @@ use super::{actor_id, no_change, reads_every_logbook, record_for_other};
 use crate::app::seen::{self, Seen};
 use crate::app::{Change, events, flights};
 use crate::auth::Bearer;
-use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::role::Rank;
 use crate::domain::when;
@@ -24,7 +24,7 @@ pub(crate) struct Patch {
     /// Unix seconds.
     pub entry_date: Option<Moment>,
     pub minutes: Option<i64>,
-    pub tunnel_id: Option<i64>,
+    pub tunnel_id: Option<TunnelId>,
     pub comment: Option<String>,
     /// The entry as the form showed it.
     pub seen: Seen,

@@ -5,7 +5,7 @@ use crate::app::logbook::rules::{self, Item, Request};
 use crate::app::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::catalogue::SafetyKind;
-use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::ids::{EntryId, MemberId, PictureId};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -71,7 +71,7 @@ const PICTURES_MAX: usize = 8;
 
 /// Adds a picture below the brief. Admins only. `jpeg` comes from `documents::picture`. Audited. 422 where the brief
 /// has [`PICTURES_MAX`] pictures.
-pub(crate) fn add_picture(cx: &Change, jpeg: &[u8]) -> Result<i64, Failure> {
+pub(crate) fn add_picture(cx: &Change, jpeg: &[u8]) -> Result<PictureId, Failure> {
     check_admin(cx)?;
     if brief_pictures::list(cx.tx)?.len() >= PICTURES_MAX {
         return Err(Failure::field("picture", Text::new("texts.pictures_many").with("most", PICTURES_MAX)));
@@ -82,7 +82,7 @@ pub(crate) fn add_picture(cx: &Change, jpeg: &[u8]) -> Result<i64, Failure> {
 }
 
 /// Removes a picture from the brief. Admins only. Audited.
-pub(crate) fn remove_picture(cx: &Change, picture_id: i64) -> Result<Outcome, Failure> {
+pub(crate) fn remove_picture(cx: &Change, picture_id: PictureId) -> Result<Outcome, Failure> {
     check_admin(cx)?;
     if brief_pictures::remove(cx.tx, picture_id)? == 0 {
         return Ok(Outcome::Unchanged);

@@ -11,7 +11,7 @@ use super::person::AGE_SECONDS_MAX;
 use super::seen::{self, Seen};
 use super::{Change, family, flights};
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, SignatureId};
 use crate::domain::moment::Moment;
 use crate::domain::waiver::{self, Reason, Relation, SigningPlace};
 use crate::http::failure::Failure;
@@ -73,7 +73,7 @@ pub(crate) struct Signing {
 /// Signs for each flyer: by the flyer, by a guardian, or at the desk. All flyers or none. 422 names every mistake,
 /// under the field and the number of the flyer; 409 where the text is no longer in force. Audited; each flyer is
 /// notified. Returns the numbers of the signatures; the same form sent again returns the same.
-pub(crate) fn sign(cx: &Change, signing: &Signing) -> Result<Vec<i64>, Failure> {
+pub(crate) fn sign(cx: &Change, signing: &Signing) -> Result<Vec<SignatureId>, Failure> {
     let text = find_text(cx, signing)?;
     let mut problems = Fields::new(Default::default());
     if signing.signer_name.trim().is_empty() {
@@ -105,7 +105,7 @@ pub(crate) fn sign(cx: &Change, signing: &Signing) -> Result<Vec<i64>, Failure> 
 
 /// The flyer's latest signature, where it says the same, was made within [`REPEAT_SECONDS`], and no decision followed it:
 /// a form that is sent twice makes one paper.
-fn find_repeated(cx: &Change, paper: &Signature) -> Result<Option<i64>, Failure> {
+fn find_repeated(cx: &Change, paper: &Signature) -> Result<Option<SignatureId>, Failure> {
     let latest = waivers::list(cx.tx, paper.member_id, 1)?.into_iter().next();
     let Some((signature_id, known)) = latest.filter(|(_, known)| cx.now() - known.signed_at < REPEAT_SECONDS) else {
         return Ok(None);
@@ -216,7 +216,7 @@ fn find_right(cx: &Change, flyer: &Profile) -> Result<Option<Guardianship>, Fail
 }
 
 /// Stores a signature, with the day of birth where the profile has none, the notice and the audit row. Returns its number.
-fn record_signature(cx: &Change, paper: &Signature, knows_dob: bool) -> Result<i64, Failure> {
+fn record_signature(cx: &Change, paper: &Signature, knows_dob: bool) -> Result<SignatureId, Failure> {
     let signature_id = waivers::insert(cx.tx, paper)?;
     if !knows_dob {
         members::set_dob(cx.tx, paper.member_id, paper.born)?;
@@ -300,7 +300,7 @@ pub(crate) fn mark(decided: &[Decision]) -> String {
 /// without the comment; the flyer is notified.
 pub(crate) fn decide(
     cx: &Change,
-    signature_id: i64,
+    signature_id: SignatureId,
     may_fly: bool,
     word: &str,
     seen: &Seen,
@@ -341,7 +341,7 @@ pub(crate) fn decide(
 
 /// Marks a waiver as signed in error, by another person or on another's card, for a reason: it is kept, and no longer counts.
 /// The one before it, if any, counts again. By an admin other than the flyer. Audited without the reason. Returns the flyer.
-pub(crate) fn mark_error(cx: &Change, signature_id: i64, reason: &str) -> Result<MemberId, Failure> {
+pub(crate) fn mark_error(cx: &Change, signature_id: SignatureId, reason: &str) -> Result<MemberId, Failure> {
     cx.check_admin()?;
     let known = waivers::find(cx.tx, signature_id)?.ok_or_else(Failure::not_found)?;
     check_other(cx, known.member_id)?;

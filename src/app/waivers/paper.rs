@@ -2,7 +2,7 @@
 
 use crate::app::papers;
 use crate::documents::printout::waiver as printout;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, SignatureId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::waiver::{self, Relation, SigningPlace};
 use crate::domain::when;
@@ -16,7 +16,7 @@ use crate::store::tables::{tunnels, waivers};
 
 /// The waiver with this number that a member signed, or that was signed for the member, as a PDF in the language of its text.
 /// 404 where it is another member's.
-pub(crate) fn pdf(site: &Site, member_id: MemberId, signature_id: i64) -> Result<Vec<u8>, Failure> {
+pub(crate) fn pdf(site: &Site, member_id: MemberId, signature_id: SignatureId) -> Result<Vec<u8>, Failure> {
     let paper = site.store.read(|tx| read_paper(site, tx, member_id, signature_id))?;
     papers::draw(site, move |letters| printout::draw(&paper, letters))
 }
@@ -25,7 +25,7 @@ fn read_paper(
     site: &Site,
     tx: &Read,
     member_id: MemberId,
-    signature_id: i64,
+    signature_id: SignatureId,
 ) -> Result<printout::SignedWaiver, Failure> {
     let signed = waivers::find(tx, signature_id)?.filter(|signed| signed.member_id == member_id);
     let signed = signed.ok_or_else(Failure::not_found)?;
@@ -55,7 +55,7 @@ fn read_paper(
     Ok(printout::SignedWaiver {
         site_name: home.name.clone(),
         site_city: home.city,
-        number: signature_id,
+        number: signature_id.0,
         title: text.title,
         body: text.body,
         questions: waiver::questions(&text.questions).map(str::to_owned).zip(answers).collect(),

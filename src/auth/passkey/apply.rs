@@ -4,7 +4,7 @@ use super::response::{CheckedResponse, Proof};
 use super::{Label, passkey_from, text_of};
 use crate::auth::security_event::{self, Event};
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, PasskeyId};
 use crate::domain::passkey::{KEYS_MAX, is_copied};
 use crate::http::call::{AuthOutcome, Call};
 use crate::http::failure::Failure;
@@ -125,7 +125,7 @@ pub(crate) fn remove(
     call: &Call,
     tx: &Write,
     (member_id, session): (MemberId, &TokenHash),
-    passkey_id: i64,
+    passkey_id: PasskeyId,
 ) -> Result<bool, Failure> {
     let Some(name) = passkeys::delete(tx, member_id, passkey_id)? else { return Ok(false) };
     sessions::delete_of_member(tx, member_id, Some(session))?;

@@ -7,7 +7,7 @@ use super::*;
 use crate::config::Settings;
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::domain::currency::{self, Standing};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::password::Owner;
 use crate::domain::{email, password, signoff};
@@ -331,7 +331,7 @@ fn people_come_for_their_flights_but_for_a_few_and_nobody_comes_before_the_time(
 fn a_real_site_is_not_given_a_demo_s_keys() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = DataDir::lock(dir.path()).unwrap();
-    let identity = Identity { tunnel_id: 1, name: "Real".into(), city: String::new(), country: "CH".into() };
+    let identity = Identity { tunnel_id: TunnelId(1), name: "Real".into(), city: String::new(), country: "CH".into() };
     let site = Site::create(&data_dir, config(), Clock::frozen(NOW), &identity).unwrap();
     let refusal = Facts::gather(&site).err().unwrap();
     assert!(refusal.contains("no demo site") && !refusal.contains('\n'), "{refusal}");

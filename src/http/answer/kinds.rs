@@ -1,7 +1,7 @@
 //! The kinds of fields in answers: the types of Rust, and names for those with a narrower schema.
 
 use super::{FieldOfAnswer, Schemas, Shape, ShapeField, Shown, StructOfAnswer};
-use crate::domain::ids::{BookingId, EntryId, MemberId, PaymentId};
+use crate::domain::ids::{BookingId, EntryId, MemberId, NoticeId, PasskeyId, PaymentId, SignatureId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::http::body::Flattened;
 use crate::http::field_types::{Count, FlightMinutes, Id};
@@ -55,7 +55,7 @@ impl FieldOfAnswer for Moment {
     }
 }
 
-ids! { MemberId, EntryId, BookingId, PaymentId }
+ids! { MemberId, EntryId, BookingId, PaymentId, TunnelId, NoticeId, PasskeyId, SignatureId }
 
 /// A number of a partner.
 pub(crate) enum Number {}

@@ -14,6 +14,7 @@ mod transport;
 
 use super::{FAULT_PAUSE, panics};
 use crate::auth::passcode;
+use crate::domain::ids::MessageId;
 use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::keys::{Purpose, hex, random};
@@ -56,7 +57,7 @@ pub struct OutboxSender {
     /// The changes of the settings up to which the channels are made.
     made_at: u64,
     /// Outcomes that are not recorded yet, with the numbers of their messages.
-    unrecorded: Vec<(i64, Outcome)>,
+    unrecorded: Vec<(MessageId, Outcome)>,
 }
 
 /// The transport of one configured channel, and its state.
@@ -212,7 +213,7 @@ impl OutboxSender {
         let millis = started.elapsed().as_millis() as u64;
         // The log has neither the recipient nor the text.
         tracing::info!(
-            message_id = message.message_id,
+            message_id = message.message_id.0,
             channel = channel.channel.name(),
             template = message.template,
             outcome = word,
@@ -365,7 +366,7 @@ fn site_name(site: &Site) -> Result<String, Failure> {
 
 /// The message's id for the server: the same for every attempt, and impossible to guess from the message's number.
 fn stable_id(site: &Site, message: &Message) -> String {
-    let parts = [&message.message_id.to_be_bytes()[..], &message.created_at.0.to_be_bytes()[..]];
+    let parts = [&message.message_id.0.to_be_bytes()[..], &message.created_at.0.to_be_bytes()[..]];
     format!("{}.{}", message.message_id, hex(&site.keys.hash(Purpose::Message, &parts)[..12]))
 }
 

@@ -1,6 +1,6 @@
 //! Flights that are near, and memberships and waivers that end: for the reminders and the reports.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::store::Read;
 use rusqlite::Result;
@@ -9,7 +9,12 @@ use rusqlite::Result;
 const EARLY_SECONDS: i64 = 86_400;
 
 /// The flights between two moments that wait for their members: member and moment. Whoever booked on the day before, or later, knows.
-pub(crate) fn list_flights(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<(MemberId, Moment)>> {
+pub(crate) fn list_flights(
+    tx: &Read,
+    tunnel_id: TunnelId,
+    from: Moment,
+    to: Moment,
+) -> Result<Vec<(MemberId, Moment)>> {
     let sql = sql!(
         "SELECT DISTINCT member_id, flight_date FROM bookings
           WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 AND ended_as IS NULL AND arrived_at IS NULL

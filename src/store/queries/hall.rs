@@ -1,5 +1,6 @@
 //! What an owner reads of a span of time: use of the tunnel by the hour, missed bookings, flyers, sign-offs, fees and reminders.
 
+use crate::domain::ids::TunnelId;
 use crate::domain::moment::Moment;
 use crate::domain::till::Kind;
 use crate::store::Read;
@@ -29,7 +30,7 @@ row! {
 }
 
 /// The booked minutes of the hours between two moments: the moment at which an hour begins, and the minutes.
-pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<(Moment, i64)>> {
+pub(crate) fn list_booked(tx: &Read, tunnel_id: TunnelId, from: Moment, to: Moment) -> Result<Vec<(Moment, i64)>> {
     let sql = sql!(
         "SELECT hour, sum(minutes) FROM booked_hours WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 GROUP BY hour"
     );
@@ -37,7 +38,7 @@ pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -
 }
 
 /// What became of the bookings of flights between two moments.
-pub(crate) fn count_outcomes(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Outcomes> {
+pub(crate) fn count_outcomes(tx: &Read, tunnel_id: TunnelId, from: Moment, to: Moment) -> Result<Outcomes> {
     let sql = sql!(
         "SELECT ",
         Outcomes::COLUMNS,
@@ -48,7 +49,7 @@ pub(crate) fn count_outcomes(tx: &Read, tunnel_id: i64, from: Moment, to: Moment
 }
 
 /// The members who were checked in between two moments, and how many of them had been before.
-pub(crate) fn count_flyers(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<(i64, i64)> {
+pub(crate) fn count_flyers(tx: &Read, tunnel_id: TunnelId, from: Moment, to: Moment) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), count(iif(EXISTS (
                     SELECT 1 FROM bookings e WHERE e.member_id = f.member_id AND e.flight_date < ?1

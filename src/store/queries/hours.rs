@@ -2,7 +2,7 @@
 //! partial hours or days at the ends of a span are summed from the rows, so that every result is exact.
 
 use super::reports::{self, Booked};
-use crate::domain::ids::PartnerId;
+use crate::domain::ids::{PartnerId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::store::personal::{OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
@@ -27,7 +27,7 @@ row! {
 }
 
 /// The flights at a tunnel between two moments; `to` is not included.
-pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<Flown>> {
+pub(crate) fn list_flown(tx: &Read, tunnel_id: TunnelId, from: Moment, to: Moment) -> Result<Vec<Flown>> {
     let sql = sql!(
         "SELECT ",
         Flown::COLUMNS,
@@ -38,14 +38,14 @@ pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) ->
     gather(HOUR_SECONDS, (from, to), whole, |at, to| sum_partial_hour(tx, tunnel_id, at, to))
 }
 
-fn sum_partial_hour(tx: &Read, tunnel_id: i64, at: Moment, to: Moment) -> Result<Vec<Flown>> {
+fn sum_partial_hour(tx: &Read, tunnel_id: TunnelId, at: Moment, to: Moment) -> Result<Vec<Flown>> {
     let (flights, minutes) = reports::sum_flown(tx, tunnel_id, at, to)?;
     Ok(vec![Flown { at, flights, minutes }])
 }
 
 /// The flights at a tunnel between two moments in sums of 24 hours from the first whole hour on, each under its first
 /// hour with flights; `to` is not included.
-pub(crate) fn list_flown_days(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<Flown>> {
+pub(crate) fn list_flown_days(tx: &Read, tunnel_id: TunnelId, from: Moment, to: Moment) -> Result<Vec<Flown>> {
     let sql = sql!(
         "SELECT min(hour), sum(flights), sum(minutes) FROM flown_hours
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND flights > 0 GROUP BY (hour - ?2) / 86400"
@@ -58,7 +58,7 @@ pub(crate) fn list_flown_days(tx: &Read, tunnel_id: i64, from: Moment, to: Momen
 }
 
 /// All flights at a tunnel between two moments, and their minutes; `to` is not included.
-pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<(i64, i64)> {
+pub(crate) fn sum_flown(tx: &Read, tunnel_id: TunnelId, from: Moment, to: Moment) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT coalesce(sum(flights), 0), coalesce(sum(minutes), 0) FROM flown_hours
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3"
@@ -71,7 +71,12 @@ pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> 
 
 /// The bookings of the flights between two moments by partner, in sums of 24 hours as in [`list_flown_days`]; `to` is
 /// not included.
-pub(crate) fn list_booked_days(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<(Moment, Booked)>> {
+pub(crate) fn list_booked_days(
+    tx: &Read,
+    tunnel_id: TunnelId,
+    from: Moment,
+    to: Moment,
+) -> Result<Vec<(Moment, Booked)>> {
     let sql = sql!(
         "SELECT min(hour), partner_id, sum(bookings), sum(minutes), sum(arrived) FROM booked_hours
                WHERE tunnel_id = ?1 AND hour >= ?2 AND hour < ?3 AND bookings > 0

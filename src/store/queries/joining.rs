@@ -2,7 +2,7 @@
 //! [`crate::store::joining`]. What moved is recorded, so that it can be given back.
 
 use super::personal_data;
-use crate::domain::ids::{BookingId, MemberId};
+use crate::domain::ids::{BookingId, JoinId, MemberId};
 use crate::store::joining::OnJoin;
 use crate::store::{Read, Write};
 use rusqlite::{Result, ToSql};
@@ -40,7 +40,7 @@ fn moving() -> impl Iterator<Item = Moving> {
 
 impl Pair {
     /// The values of a statement, as far as it uses them.
-    fn values<'a>(&'a self, sql: &str, join_id: &'a i64) -> Vec<(&'static str, &'a dyn ToSql)> {
+    fn values<'a>(&'a self, sql: &str, join_id: &'a JoinId) -> Vec<(&'static str, &'a dyn ToSql)> {
         let all: [(&str, &dyn ToSql); 3] =
             [(":joined", &self.joined), (":survivor", &self.survivor), (":join_id", join_id)];
         all.into_iter().filter(|(name, _)| sql.contains(name)).collect()
@@ -53,7 +53,7 @@ pub(crate) fn list_refusals(tx: &Read, pair: Pair) -> Result<Vec<&'static str>> 
     for table in personal_data::tables() {
         for (condition, key) in table.joins.iter().filter_map(|join| join.refused) {
             let sql = format!("SELECT EXISTS (SELECT 1 FROM {} t WHERE {condition})", table.name);
-            if tx.get(&sql, &*pair.values(&sql, &0))? {
+            if tx.get(&sql, &*pair.values(&sql, &JoinId(0)))? {
                 reasons.push(key);
             }
         }
@@ -69,7 +69,7 @@ pub(crate) fn count(tx: &Read, pair: Pair) -> Result<Vec<JoinedRows>> {
         let counted = |wanted: &str| {
             let rows = columns.iter().map(|one| format!("(t.{} = :joined AND ({}) {wanted})", one.column, one.unless));
             let sql = format!("SELECT count(*) FROM {} t WHERE {}", table.name, rows.collect::<Vec<_>>().join(" OR "));
-            tx.get::<i64>(&sql, &*pair.values(&sql, &0))
+            tx.get::<i64>(&sql, &*pair.values(&sql, &JoinId(0)))
         };
         if columns.is_empty() {
             continue;
@@ -83,7 +83,7 @@ pub(crate) fn count(tx: &Read, pair: Pair) -> Result<Vec<JoinedRows>> {
 }
 
 /// Moves the rows, and records them under the join's number.
-pub(crate) fn move_rows(tx: &Write, join_id: i64, pair: Pair) -> Result<()> {
+pub(crate) fn move_rows(tx: &Write, join_id: JoinId, pair: Pair) -> Result<()> {
     for Moving { table, column, key, unless } in moving() {
         let note = format!(
             "INSERT INTO joined_rows (join_id, table_name, column_name, row_key)
@@ -99,7 +99,7 @@ pub(crate) fn move_rows(tx: &Write, join_id: i64, pair: Pair) -> Result<()> {
 
 /// Gives back the rows that a join moved, where they are still the survivor's. A row that the joined account could no longer
 /// have beside its own stays.
-pub(crate) fn give_back(tx: &Write, join_id: i64, pair: Pair) -> Result<()> {
+pub(crate) fn give_back(tx: &Write, join_id: JoinId, pair: Pair) -> Result<()> {
     for Moving { table, column, key, .. } in moving() {
         let back = format!(
             "UPDATE OR IGNORE {table} SET {column} = :joined WHERE {} AND {column} = :survivor",
@@ -125,7 +125,7 @@ fn recorded(table: &str, column: &str, key: &str) -> String {
 }
 
 /// The bookings that a join moved.
-pub(crate) fn list_bookings(tx: &Read, join_id: i64) -> Result<Vec<BookingId>> {
+pub(crate) fn list_bookings(tx: &Read, join_id: JoinId) -> Result<Vec<BookingId>> {
     tx.list(sql!("SELECT row_key FROM joined_rows WHERE join_id = ?1 AND table_name = 'bookings'"), [join_id])
 }
 

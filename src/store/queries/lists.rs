@@ -3,7 +3,7 @@
 
 use crate::domain::booking::Booking;
 use crate::domain::entry::{Kind, Status};
-use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
@@ -28,7 +28,7 @@ row! {
         pub country: String,
         pub country_code: String,
         pub dob: Option<Moment>,
-        pub tunnel_id: Option<i64>,
+        pub tunnel_id: Option<TunnelId>,
         pub role: Role,
         pub terms_accepted_at: Option<Moment>,
         pub paid_until: Option<Moment>,
@@ -96,7 +96,7 @@ row! {
         pub status: Status,
         pub entry_date: Moment,
         pub minutes: i64,
-        pub tunnel_id: i64,
+        pub tunnel_id: TunnelId,
         pub cat_group: String,
         pub cat_id: String,
         pub skill: String,

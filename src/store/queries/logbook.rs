@@ -1,7 +1,7 @@
 //! A member's whole logbook: flight time, skills and safety entries together.
 
 use crate::domain::entry::{Kind, Status};
-use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::store::Read;
 use crate::store::engine::columns::{Columns, FromRow};
@@ -17,7 +17,7 @@ row! {
         pub status: Status,
         pub entry_date: Moment,
         pub minutes: i64,
-        pub tunnel_id: i64,
+        pub tunnel_id: TunnelId,
         pub tunnel_name: String = "t.name",
         pub comment: String,
         pub author_id: MemberId,

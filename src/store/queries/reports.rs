@@ -1,7 +1,7 @@
 //! The sums of the desk's reports that are computed from the rows; sums of whole hours are in [`super::hours`]. Each
 //! statement reads an index alone.
 
-use crate::domain::ids::{BookingId, MemberId, PartnerId};
+use crate::domain::ids::{BookingId, MemberId, PartnerId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::store::Read;
 use crate::store::engine::columns::Columns;
@@ -35,7 +35,7 @@ pub(crate) struct BookingLine<'r> {
 }
 
 /// The bookings of flights between two moments, by partner; `to` is not included.
-pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<Booked>> {
+pub(crate) fn list_booked(tx: &Read, tunnel_id: TunnelId, from: Moment, to: Moment) -> Result<Vec<Booked>> {
     let sql = sql!(
         "SELECT ",
         Booked::COLUMNS,
@@ -47,7 +47,7 @@ pub(crate) fn list_booked(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -
 }
 
 /// Flights between two moments, and their minutes, without opening balances.
-pub(crate) fn sum_flown(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<(i64, i64)> {
+pub(crate) fn sum_flown(tx: &Read, tunnel_id: TunnelId, from: Moment, to: Moment) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), coalesce(sum(minutes), 0) FROM entries INDEXED BY entries_flown
                WHERE kind = 'time' AND status = 'open' AND opening IS NULL
@@ -69,7 +69,7 @@ pub(crate) fn list_events(tx: &Read, from: Moment, to: Moment) -> Result<Vec<(Pa
 /// included.
 pub(crate) fn each_booking(
     tx: &Read,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     after: (Moment, BookingId),
     to: Moment,
     limit: i64,

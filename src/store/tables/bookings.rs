@@ -2,7 +2,7 @@
 
 use super::partners;
 use crate::domain::booking::Booking;
-use crate::domain::ids::{BookingId, EntryId, MemberId, PartnerId};
+use crate::domain::ids::{BookingId, EntryId, MemberId, PartnerId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::store::engine::columns::{Columns, FromRow};
 use crate::store::joining::{OPENS, WHO_DID, moves_unless, stays};
@@ -215,7 +215,7 @@ pub(crate) fn find_of_partner(tx: &Read, partner_id: PartnerId, booking_id: Book
 }
 
 /// A booking at this tunnel.
-pub(crate) fn find(tx: &Read, booking_id: BookingId, tunnel_id: i64) -> Result<Option<BookingRow>> {
+pub(crate) fn find(tx: &Read, booking_id: BookingId, tunnel_id: TunnelId) -> Result<Option<BookingRow>> {
     tx.find(sql!(BOOKING, " WHERE b.booking_id = ?1 AND b.tunnel_id = ?2"), (booking_id, tunnel_id))
 }
 
@@ -307,7 +307,7 @@ const ARRIVAL: &str = joined!(
 /// The bookings at a tunnel on a day that begins at `from`, by flight date.
 pub(crate) fn list_arrivals(
     tx: &Read,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     (from, to): (Moment, Moment),
     (limit, offset): (i64, i64),
     now: Moment,
@@ -321,7 +321,7 @@ pub(crate) fn list_arrivals(
 /// The minutes booked in each slot of `seconds` of a day: the slot's number from 0, and the minutes.
 pub(crate) fn list_load(
     tx: &Read,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     (from, to): (Moment, Moment),
     seconds: i64,
 ) -> Result<Vec<(i64, i64)>> {
@@ -358,7 +358,7 @@ pub(crate) fn has_flown(tx: &Read, member_id: MemberId) -> Result<bool> {
 /// A member's own bookings between two moments, by flight date.
 pub(crate) fn list_own(
     tx: &Read,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     member_id: MemberId,
     from: Moment,
     to: Moment,
@@ -381,7 +381,7 @@ pub(crate) fn list_own(
 pub(crate) fn find_next(
     tx: &Read,
     (partner_id, member_id): (PartnerId, MemberId),
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     from: Moment,
 ) -> Result<Option<Moment>> {
     let sql = sql!(
@@ -394,7 +394,7 @@ pub(crate) fn find_next(
 }
 
 /// The bookings between two moments, without cancelled ones, and how many of them have checked in.
-pub(crate) fn count_arrivals(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<(i64, i64)> {
+pub(crate) fn count_arrivals(tx: &Read, tunnel_id: TunnelId, from: Moment, to: Moment) -> Result<(i64, i64)> {
     let sql = sql!(
         "SELECT count(*), count(arrived_at) FROM bookings
                WHERE flight_date >= ?1 AND flight_date < ?2 AND tunnel_id = ?3 AND ended_as IS NOT 'cancelled'"

@@ -1,6 +1,7 @@
 //! Callbacks of the payment processor, the mail provider and others: each event once, as received, with the site's
 //! verdict.
 
+use crate::domain::ids::CallbackId;
 use crate::domain::mail_event;
 use crate::domain::moment::Moment;
 use crate::keys::{Keys, columns};
@@ -84,7 +85,7 @@ row! {
     /// A stored callback.
     #[derive(Debug)]
     pub(crate) struct StoredCallback {
-        pub callback_id: i64,
+        pub callback_id: CallbackId,
         pub sender: String,
         pub key: String = "event_key",
         pub event: String,
@@ -123,7 +124,7 @@ pub(crate) fn insert(tx: &Write, keys: &Keys, new: &NewCallback) -> Result<i64> 
 
 const CALLBACK: &str = joined!("SELECT ", StoredCallback::COLUMNS, " FROM callbacks");
 
-pub(crate) fn find(tx: &Read, callback_id: i64) -> Result<Option<StoredCallback>> {
+pub(crate) fn find(tx: &Read, callback_id: CallbackId) -> Result<Option<StoredCallback>> {
     tx.find(sql!(CALLBACK, " WHERE callback_id = ?1"), [callback_id])
 }
 

@@ -1,6 +1,6 @@
 //! Messages of the contact form.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{ContactId, MemberId};
 use crate::domain::moment::Moment;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Expiry, OUR_WORD, Rows, Table, deleted, not_personal, searched};
@@ -56,7 +56,7 @@ row! {
     #[derive(Debug)]
     pub struct Message {
         /// The message's number.
-        pub contact_id: i64,
+        pub contact_id: ContactId,
         /// The sender's name, as typed.
         pub name: String,
         /// The address for an answer.
@@ -90,7 +90,7 @@ pub fn insert(tx: &Write, new: &NewContactMessage) -> Result<i64> {
 
 const MESSAGE: &str = joined!("SELECT ", Message::COLUMNS, " FROM contact_messages");
 
-pub(crate) fn find(tx: &Read, contact_id: i64) -> Result<Option<Message>> {
+pub(crate) fn find(tx: &Read, contact_id: ContactId) -> Result<Option<Message>> {
     tx.find(sql!(MESSAGE, " WHERE contact_id = ?1"), [contact_id])
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn count(tx: &Read, all: bool) -> Result<i64> {
 }
 
 /// Marks a message as done; a second time changes nothing.
-pub fn set_done(tx: &Write, contact_id: i64) -> Result<usize> {
+pub fn set_done(tx: &Write, contact_id: ContactId) -> Result<usize> {
     tx.run(
         sql!("UPDATE contact_messages SET done_at = ?2 WHERE contact_id = ?1 AND done_at IS NULL"),
         (contact_id, tx.now()),

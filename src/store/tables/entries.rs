@@ -1,7 +1,7 @@
 //! Logbook entries.
 
 use crate::domain::entry::{Kind, Status};
-use crate::domain::ids::{BookingId, EntryId, MemberId};
+use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::store::joining::{ITS_OWN, WHO_DID, moves_unless, stays};
 use crate::store::personal::{CATALOGUE, Expiry, OUR_WORD, Rows, Seen, Table, not_personal, searched};
@@ -88,7 +88,7 @@ row! {
         /// Minutes in the air.
         pub minutes: i64,
         /// The tunnel of the flight.
-        pub tunnel_id: i64,
+        pub tunnel_id: TunnelId,
         /// The member's comment; empty: none.
         pub comment: String,
     } saved
@@ -102,7 +102,7 @@ row! {
         pub status: Status,
         pub entry_date: Moment,
         pub minutes: i64,
-        pub tunnel_id: i64,
+        pub tunnel_id: TunnelId,
         pub tunnel_name: String = "t.name",
         pub comment: String,
         pub author_id: MemberId,
@@ -160,7 +160,7 @@ pub(crate) fn update_booked_time(
     booking_id: BookingId,
     entry_date: Option<Moment>,
     minutes: Option<i64>,
-    tunnel_id: Option<i64>,
+    tunnel_id: Option<TunnelId>,
 ) -> Result<usize> {
     let sql = sql!(
         "UPDATE entries
@@ -270,7 +270,7 @@ pub fn delete(tx: &Write, entry_id: EntryId) -> Result<usize> {
 }
 
 /// The flights at a tunnel between two moments: when, and how many minutes.
-pub(crate) fn list_flown(tx: &Read, tunnel_id: i64, from: Moment, to: Moment) -> Result<Vec<(Moment, i64)>> {
+pub(crate) fn list_flown(tx: &Read, tunnel_id: TunnelId, from: Moment, to: Moment) -> Result<Vec<(Moment, i64)>> {
     let sql = sql!(
         "SELECT entry_date, minutes FROM entries
                WHERE kind = 'time' AND status = 'open' AND opening IS NULL AND entry_date >= ?1 AND entry_date < ?2

@@ -1,7 +1,7 @@
 //! Guardianships: which adult acts for which child. A guardianship ends by itself when the child is of age, which the
 //! rules derive from the day of birth.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{GuardianshipId, MemberId};
 use crate::domain::moment::Moment;
 use crate::domain::waiver::Relation;
 use crate::store::joining::{WHO_DID, moves_unless, stays};
@@ -35,7 +35,7 @@ row! {
     /// One adult of one child.
     #[derive(Debug, Clone)]
     pub(crate) struct Guardianship in "g." {
-        pub(crate) guardianship_id: i64,
+        pub(crate) guardianship_id: GuardianshipId,
         pub(crate) child_id: MemberId,
         pub(crate) guardian_id: MemberId,
         pub(crate) relation: Relation,
@@ -98,7 +98,7 @@ pub(crate) fn insert(
     insert!(tx.insert, "INSERT INTO guardianships" { child_id, guardian_id, relation, permission, made_by: by, made_at: tx.now() })
 }
 
-pub(crate) fn end(tx: &Write, guardianship_id: i64) -> Result<usize> {
+pub(crate) fn end(tx: &Write, guardianship_id: GuardianshipId) -> Result<usize> {
     let sql = sql!("UPDATE guardianships SET ended_at = ?2 WHERE guardianship_id = ?1 AND ended_at IS NULL");
     tx.run(sql, (guardianship_id, tx.now()))
 }

@@ -1,6 +1,6 @@
 //! Invitations of staff: each has a code, of which only a keyed hash is stored, until it is used, withdrawn or expired.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{InvitationId, MemberId};
 use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::store::joining::{WHO_DID, stays};
@@ -32,7 +32,7 @@ row! {
     /// A valid invitation: not expired, and by a member who is still an admin.
     #[derive(Debug, Clone)]
     pub(crate) struct Invitation in "i." {
-        pub(crate) invitation_id: i64,
+        pub(crate) invitation_id: InvitationId,
         pub(crate) name: String,
         /// The address to which the code was mailed; empty: the code was printed.
         pub(crate) email: String,
@@ -68,12 +68,13 @@ pub(crate) struct NewInvitation<'a> {
 }
 
 /// Adds an invitation; returns its number.
-pub(crate) fn insert(tx: &Write, new: &NewInvitation) -> Result<i64> {
+pub(crate) fn insert(tx: &Write, new: &NewInvitation) -> Result<InvitationId> {
     insert!(tx.insert, "INSERT INTO invitations" {
         code_hash: &new.code_hash[..], form_number: new.form_number, name: new.name, email: new.email,
         role: new.role.name(), language: new.language, invited_by: new.invited_by, created_at: tx.now(),
         ends_at: new.ends_at,
     })
+    .map(InvitationId)
 }
 
 pub(crate) fn find_by_code(tx: &Read, code_hash: &[u8; 32], now: Moment) -> Result<Option<Invitation>> {
@@ -93,7 +94,7 @@ pub(crate) fn count(tx: &Read) -> Result<i64> {
 }
 
 /// Whether an invitation names this person and role.
-pub(crate) fn is_for(tx: &Read, invitation_id: i64, name: &str, email: &str, role: Role) -> Result<bool> {
+pub(crate) fn is_for(tx: &Read, invitation_id: InvitationId, name: &str, email: &str, role: Role) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM invitations WHERE invitation_id = ?1 AND name = ?2 AND email = ?3 AND role = ?4)"
     );
@@ -101,11 +102,11 @@ pub(crate) fn is_for(tx: &Read, invitation_id: i64, name: &str, email: &str, rol
 }
 
 /// The number of the invitation that a form made.
-pub(crate) fn find_by_form(tx: &Read, form_number: i64) -> Result<Option<i64>> {
+pub(crate) fn find_by_form(tx: &Read, form_number: i64) -> Result<Option<InvitationId>> {
     tx.find(sql!("SELECT invitation_id FROM invitations WHERE form_number = ?1"), [form_number])
 }
 
-pub(crate) fn delete(tx: &Write, invitation_id: i64) -> Result<usize> {
+pub(crate) fn delete(tx: &Write, invitation_id: InvitationId) -> Result<usize> {
     tx.run(sql!("DELETE FROM invitations WHERE invitation_id = ?1"), [invitation_id])
 }
 

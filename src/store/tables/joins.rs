@@ -1,7 +1,7 @@
 //! The joins of two accounts of one person: the joined account's number leads to the account that survives. Also the
 //! accounts that may be one person's, of which the desk is told.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{JoinId, MemberId};
 use crate::domain::moment::Moment;
 use crate::store::joining::{AS_IT_WAS, ITS_OWN, WHO_DID, stays};
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, deleted, not_personal};
@@ -31,7 +31,7 @@ row! {
     /// A join in force.
     #[derive(Debug, Clone)]
     pub(crate) struct Joined in "j." {
-        pub(crate) join_id: i64,
+        pub(crate) join_id: JoinId,
         pub(crate) joined_id: MemberId,
         pub(crate) survivor_id: MemberId,
         /// The joined account's name.
@@ -55,8 +55,8 @@ pub(crate) fn insert(
     (joined_id, survivor_id): (MemberId, MemberId),
     joined_by: Option<MemberId>,
     (paid_from, paid_to): (Option<Moment>, Option<Moment>),
-) -> Result<i64> {
-    insert!(tx.insert, "INSERT INTO joins" { joined_id, survivor_id, joined_by, joined_at: tx.now(), paid_from, paid_to })
+) -> Result<JoinId> {
+    insert!(tx.insert, "INSERT INTO joins" { joined_id, survivor_id, joined_by, joined_at: tx.now(), paid_from, paid_to }).map(JoinId)
 }
 
 /// The join of an account into another.
@@ -93,7 +93,7 @@ pub(crate) fn list_numbers(tx: &Read, member_id: MemberId) -> Result<Vec<MemberI
 }
 
 /// Marks a join as undone, and forgets what it moved.
-pub(crate) fn set_undone(tx: &Write, join_id: i64) -> Result<usize> {
+pub(crate) fn set_undone(tx: &Write, join_id: JoinId) -> Result<usize> {
     tx.run(sql!("DELETE FROM joined_rows WHERE join_id = ?1"), [join_id])?;
     tx.run(sql!("UPDATE joins SET undone_at = ?2 WHERE join_id = ?1"), (join_id, tx.now()))
 }

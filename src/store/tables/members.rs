@@ -4,7 +4,7 @@ use super::accounts::PASSWORD;
 use super::bans;
 use crate::domain::booking::Standing;
 use crate::domain::certificate::name_on_paper;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
@@ -62,7 +62,7 @@ row! {
         pub country: String,
         pub country_code: String,
         pub dob: Option<Moment>,
-        pub tunnel_id: Option<i64>,
+        pub tunnel_id: Option<TunnelId>,
         pub tunnel_name: Option<String> = "t.name",
         pub tunnel_country: Option<String> = "t.country",
         pub role: Role,
@@ -111,7 +111,7 @@ pub struct NewMember<'a> {
     /// Midnight UTC of the day of birth, in Unix seconds.
     pub dob: Option<Moment>,
     /// The home tunnel.
-    pub tunnel_id: Option<i64>,
+    pub tunnel_id: Option<TunnelId>,
     /// The role: a name of [`Role`]; empty: a member.
     pub role: &'a str,
     /// The hash of the password, a PHC string; `None`: the account has no password yet.
@@ -218,7 +218,7 @@ pub(crate) fn update_profile(
     username: &str,
     screen_name: &str,
     real_name: &str,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
 ) -> std::result::Result<(), Failure> {
     let changed = update!(tx, "UPDATE members" {
         username, screen_name, real_name, tunnel_id, updated_at: tx.now()

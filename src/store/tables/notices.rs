@@ -1,7 +1,7 @@
 //! Notices to members.
 
 use super::events::{self, About, Event};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, NoticeId};
 use crate::domain::moment::Moment;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
@@ -29,7 +29,7 @@ const NOTICES_PER_MEMBER_MAX: i64 = 5_000;
 row! {
     #[derive(Debug)]
     pub(crate) struct Notice {
-        pub notification_id: i64,
+        pub notification_id: NoticeId,
         pub subject: String,
         pub detail: String,
         pub created_at: Moment,
@@ -85,7 +85,7 @@ pub(crate) fn set_read_up_to(tx: &Write, member_id: MemberId, last: i64) -> Resu
 }
 
 /// Marks a notice of the member as read; a second time changes nothing. Returns whether there is such a notice.
-pub(crate) fn set_read(tx: &Write, member_id: MemberId, notification_id: i64) -> Result<bool> {
+pub(crate) fn set_read(tx: &Write, member_id: MemberId, notification_id: NoticeId) -> Result<bool> {
     let sql = sql!(
         "UPDATE notices SET read_at = coalesce(read_at, :now) WHERE notification_id = :id AND member_id = :member_id"
     );

@@ -1,7 +1,7 @@
 //! The outbox: messages that wait for their server, and those that were sent. Their parameters are sealed, because a
 //! passcode is a secret.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, MessageId};
 use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::keys::{Keys, Place, columns};
@@ -54,7 +54,7 @@ row! {
     #[derive(Debug)]
     pub struct Message {
         /// The message's number.
-        pub message_id: i64,
+        pub message_id: MessageId,
         /// The channel by which the message is sent.
         pub channel: Channel,
         /// The recipient: an e-mail address, or a telephone number in E.164.
@@ -141,7 +141,7 @@ pub fn insert(tx: &Write, keys: &Keys, new: &NewMessage) -> Result<i64> {
 }
 
 /// A message by its number.
-pub fn find(tx: &Read, message_id: i64) -> Result<Option<Message>> {
+pub fn find(tx: &Read, message_id: MessageId) -> Result<Option<Message>> {
     tx.find(sql!(MESSAGE, " WHERE message_id = ?1"), [message_id])
 }
 
@@ -160,7 +160,7 @@ pub(crate) fn find_by_provider(tx: &Read, provider_id: &str) -> Result<Option<Me
 /// Records the mail provider's report about a mail.
 pub(crate) fn set_delivery(
     tx: &Write,
-    message_id: i64,
+    message_id: MessageId,
     delivery: &str,
     deferrals: i64,
     soft_bounces: i64,
@@ -228,7 +228,7 @@ pub(crate) fn find_oldest_due(tx: &Read, now: Moment) -> Result<Option<Moment>> 
 }
 
 /// Marks a message as accepted by a server: clears its parameters, and stores the provider's id for later reports.
-pub fn set_sent(tx: &Write, message_id: i64, provider_id: &str) -> Result<usize> {
+pub fn set_sent(tx: &Write, message_id: MessageId, provider_id: &str) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET state = 'sent', sealed = NULL, last_error = '', provider_id = :provider_id,
                                  tries = tries + 1, sent_at = :now WHERE message_id = :id"
@@ -237,7 +237,7 @@ pub fn set_sent(tx: &Write, message_id: i64, provider_id: &str) -> Result<usize>
 }
 
 /// Records a failed try of a message, and when the next one is due.
-pub(crate) fn set_later(tx: &Write, message_id: i64, error: &str, next_try_at: Moment) -> Result<usize> {
+pub(crate) fn set_later(tx: &Write, message_id: MessageId, error: &str, next_try_at: Moment) -> Result<usize> {
     let sql = sql!(
         "UPDATE outbox SET tries = tries + 1, first_tried_at = coalesce(first_tried_at, :now),
                                  last_error = :error, next_try_at = :next_try_at WHERE message_id = :id"
@@ -246,7 +246,7 @@ pub(crate) fn set_later(tx: &Write, message_id: i64, error: &str, next_try_at: M
 }
 
 /// Marks a message as undeliverable. Its text stays for the desk until the message is purged or its passcode expires.
-pub fn set_dead(tx: &Write, message_id: i64, error: &str) -> Result<usize> {
+pub fn set_dead(tx: &Write, message_id: MessageId, error: &str) -> Result<usize> {
     let sql = sql!("UPDATE outbox SET state = 'dead', tries = tries + 1, last_error = ?2 WHERE message_id = ?1");
     tx.run(sql, (message_id, error))
 }
@@ -263,7 +263,7 @@ pub(crate) fn set_unreachable(tx: &Write, channel: Channel, error: &str, too_old
 }
 
 /// Queues an unsent message again, where its text is still there.
-pub fn retry(tx: &Write, message_id: i64) -> Result<usize> {
+pub fn retry(tx: &Write, message_id: MessageId) -> Result<usize> {
     tx.wake_sender();
     let sql = sql!(
         "UPDATE outbox SET state = 'waiting', tries = 0, first_tried_at = NULL, next_try_at = :now

@@ -1,6 +1,6 @@
 //! Passkeys, and the challenges that wait for a browser's response.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, PasskeyId};
 use crate::domain::moment::Moment;
 use crate::keys::TokenHash;
 use crate::keys::columns;
@@ -40,7 +40,7 @@ row! {
     /// A passkey as its owner sees it.
     #[derive(Debug)]
     pub(crate) struct Passkey {
-        pub passkey_id: i64,
+        pub passkey_id: PasskeyId,
         pub name: String,
         pub device_id: Option<i64>,
         pub created_at: Moment,
@@ -52,7 +52,7 @@ row! {
     /// A passkey with the data that verifies a signature.
     #[derive(Debug)]
     pub(crate) struct StoredPasskey {
-        pub passkey_id: i64,
+        pub passkey_id: PasskeyId,
         pub name: String,
         pub public_key: String,
         pub counter: i64,
@@ -161,7 +161,7 @@ pub fn insert(tx: &Write, new: &NewPasskey) -> Result<i64> {
 pub(crate) fn set_used(
     tx: &Write,
     member_id: MemberId,
-    passkey_id: i64,
+    passkey_id: PasskeyId,
     counter: i64,
     public_key: &str,
 ) -> Result<usize> {
@@ -172,7 +172,7 @@ pub(crate) fn set_used(
 }
 
 /// Deletes a passkey of the member; returns its name.
-pub(crate) fn delete(tx: &Write, member_id: MemberId, passkey_id: i64) -> Result<Option<String>> {
+pub(crate) fn delete(tx: &Write, member_id: MemberId, passkey_id: PasskeyId) -> Result<Option<String>> {
     let sql = sql!("DELETE FROM passkeys WHERE passkey_id = ?1 AND member_id = ?2 RETURNING name");
     tx.find(sql, (passkey_id, member_id))
 }

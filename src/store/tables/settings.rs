@@ -1,7 +1,7 @@
 //! What admins set in pages: one row a change, of which the last of a key is in force. Every value is sealed, because some
 //! are passwords.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{ChangeId, MemberId};
 use crate::domain::moment::Moment;
 use crate::keys::{Keys, columns};
 use crate::store::joining::{WHO_DID, stays};
@@ -22,7 +22,7 @@ row! {
     /// A change of a setting.
     #[derive(Debug)]
     pub(crate) struct Change in "s." {
-        pub(crate) change_id: i64,
+        pub(crate) change_id: ChangeId,
         pub(crate) key: String,
         /// The value; `None`: the default.
         pub(crate) sealed: Option<Vec<u8>>,
@@ -62,12 +62,12 @@ pub(crate) fn list(tx: &Read, limit: i64) -> Result<Vec<Change>> {
     tx.list(sql!(CHANGE, " ORDER BY s.change_id DESC LIMIT ?1"), [limit])
 }
 
-pub(crate) fn find(tx: &Read, change_id: i64) -> Result<Option<Change>> {
+pub(crate) fn find(tx: &Read, change_id: ChangeId) -> Result<Option<Change>> {
     tx.find(sql!(CHANGE, " WHERE s.change_id = ?1"), [change_id])
 }
 
 /// The change of the same key before this one.
-pub(crate) fn find_before(tx: &Read, change_id: i64, key: &str) -> Result<Option<Change>> {
+pub(crate) fn find_before(tx: &Read, change_id: ChangeId, key: &str) -> Result<Option<Change>> {
     let sql = sql!(CHANGE, " WHERE s.key = ?1 AND s.change_id < ?2 ORDER BY s.change_id DESC LIMIT 1");
     tx.find(sql, (key, change_id))
 }

@@ -3,7 +3,7 @@
 use super::{entries, tunnels};
 use crate::domain::catalogue::{Catalogue, Level, LevelKey};
 use crate::domain::currency;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::signoff::{self, Authority, Denial};
 use crate::store::joining::{WHO_DID, stays};
@@ -37,7 +37,7 @@ row! {
     /// A row of a tunnel's list, in force.
     #[derive(Debug)]
     pub(crate) struct Appointment in "s." {
-        pub tunnel_id: i64,
+        pub tunnel_id: TunnelId,
         pub member_id: MemberId,
         pub username: String = "m.username",
         pub screen_name: String = "m.screen_name",
@@ -55,7 +55,7 @@ row! {
 #[derive(Debug, Clone, Copy)]
 pub struct NewSigner<'a> {
     /// The tunnel of the list.
-    pub tunnel_id: i64,
+    pub tunnel_id: TunnelId,
     /// The signer.
     pub member_id: MemberId,
     /// The programme by whose level the signer signs.
@@ -87,7 +87,7 @@ pub fn insert(tx: &Write, new: &NewSigner) -> Result<i64> {
 /// Removes a signer from the list; earlier signatures stay valid.
 pub(crate) fn end(
     tx: &Write,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     member_id: MemberId,
     cat_group: &str,
     ended_by: Option<MemberId>,
@@ -104,7 +104,7 @@ pub(crate) fn end(
 }
 
 /// A tunnel's list, by name.
-pub(crate) fn list(tx: &Read, tunnel_id: i64) -> Result<Vec<Appointment>> {
+pub(crate) fn list(tx: &Read, tunnel_id: TunnelId) -> Result<Vec<Appointment>> {
     let sql = sql!(
         "SELECT ",
         Appointment::COLUMNS,
@@ -115,7 +115,7 @@ pub(crate) fn list(tx: &Read, tunnel_id: i64) -> Result<Vec<Appointment>> {
 }
 
 /// Whether the tunnel lists anybody.
-pub(crate) fn has_any(tx: &Read, tunnel_id: i64) -> Result<bool> {
+pub(crate) fn has_any(tx: &Read, tunnel_id: TunnelId) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM signers WHERE tunnel_id = ?1 AND ended_at IS NULL)"), [tunnel_id])
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn is_signer(tx: &Read, member_id: MemberId) -> Result<bool> {
 }
 
 /// Whether the tunnel lists the member in this programme.
-pub(crate) fn is_listed(tx: &Read, tunnel_id: i64, member_id: MemberId, cat_group: &str) -> Result<bool> {
+pub(crate) fn is_listed(tx: &Read, tunnel_id: TunnelId, member_id: MemberId, cat_group: &str) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM signers WHERE tunnel_id = ?1 AND member_id = ?2 AND cat_group = ?3 AND ended_at IS NULL)"
     );
@@ -140,7 +140,7 @@ pub(crate) fn find_authority(
     signer_id: MemberId,
     holder_id: MemberId,
     level: &Level,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     now: Moment,
 ) -> Result<std::result::Result<Authority, Denial>> {
     let standing = read(tx, catalogue, signer_id, tunnel_id, now)?;
@@ -152,7 +152,7 @@ pub(crate) fn list_able(
     tx: &Read,
     catalogue: &Catalogue,
     level: &Level,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     now: Moment,
 ) -> Result<Vec<EligibleSigner>> {
     let sql = sql!(
@@ -196,7 +196,7 @@ impl Standing {
     }
 }
 
-fn read(tx: &Read, catalogue: &Catalogue, member_id: MemberId, tunnel_id: i64, now: Moment) -> Result<Standing> {
+fn read(tx: &Read, catalogue: &Catalogue, member_id: MemberId, tunnel_id: TunnelId, now: Moment) -> Result<Standing> {
     let sql = sql!(
         "SELECT cat_group, cat_id, appointed_at FROM signers
                WHERE tunnel_id = ?1 AND member_id = ?2 AND ended_at IS NULL AND appointed_at <= ?3"

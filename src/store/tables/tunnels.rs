@@ -1,5 +1,6 @@
 //! The site's own row, and the tunnels that it knows.
 
+use crate::domain::ids::TunnelId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::moment::Moment;
 use crate::domain::tunnel::Tunnel as Whole;
@@ -40,7 +41,7 @@ row! {
     #[derive(Debug)]
     pub struct Tunnel {
         /// The number by which partners and entries name the tunnel.
-        pub tunnel_id: i64,
+        pub tunnel_id: TunnelId,
         /// The tunnel's common name.
         pub name: String,
         /// The city; empty: not known.
@@ -55,7 +56,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct SiteRow {
         pub site_id: String,
-        pub tunnel_id: i64,
+        pub tunnel_id: TunnelId,
         pub key_check: Vec<u8>,
         /// The sealed key of hashes; `None` in a database of a version that had none.
         pub sealed_hash_key: Option<Vec<u8>>,
@@ -68,11 +69,11 @@ pub fn insert(tx: &Write, tunnel: &Tunnel) -> Result<usize> {
     insert!(tx.run, "INSERT INTO tunnels" Tunnel: tunnel, { created_at: tx.now() })
 }
 
-pub(crate) fn exists(tx: &Read, tunnel_id: i64) -> Result<bool> {
+pub(crate) fn exists(tx: &Read, tunnel_id: TunnelId) -> Result<bool> {
     tx.get(sql!("SELECT EXISTS (SELECT 1 FROM tunnels WHERE tunnel_id = ?1)"), [tunnel_id])
 }
 
-pub(crate) fn find(tx: &Read, tunnel_id: i64) -> Result<Option<Tunnel>> {
+pub(crate) fn find(tx: &Read, tunnel_id: TunnelId) -> Result<Option<Tunnel>> {
     tx.find(sql!("SELECT ", Tunnel::COLUMNS, " FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id])
 }
 
@@ -97,12 +98,12 @@ pub(crate) fn set_hash_key(tx: &Write, sealed: &[u8]) -> Result<usize> {
 columns! { Whole in "" { tunnel_id, name, city, country, time_zone, website, phone } saved }
 
 /// A tunnel with all its public data.
-pub(crate) fn find_whole(tx: &Read, tunnel_id: i64) -> Result<Option<Whole>> {
+pub(crate) fn find_whole(tx: &Read, tunnel_id: TunnelId) -> Result<Option<Whole>> {
     tx.find(sql!("SELECT ", Whole::COLUMNS, " FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id])
 }
 
 /// The time zone of a tunnel; UTC where no time zone is named.
-pub(crate) fn find_time_zone(tx: &Read, tunnel_id: i64) -> Result<TimeZone> {
+pub(crate) fn find_time_zone(tx: &Read, tunnel_id: TunnelId) -> Result<TimeZone> {
     let zone: Option<String> = tx.find(sql!("SELECT time_zone FROM tunnels WHERE tunnel_id = ?1"), [tunnel_id])?;
     Ok(TimeZone::named(&zone.unwrap_or_default()))
 }
@@ -140,7 +141,7 @@ pub fn put(tx: &Write, tunnel: &Whole) -> Result<usize> {
             "ON CONFLICT (tunnel_id) DO UPDATE SET ", Whole::EXCLUDED)
 }
 
-pub(crate) fn set_time_zone(tx: &Write, tunnel_id: i64, zone: &str) -> Result<usize> {
+pub(crate) fn set_time_zone(tx: &Write, tunnel_id: TunnelId, zone: &str) -> Result<usize> {
     tx.run(sql!("UPDATE tunnels SET time_zone = ?2 WHERE tunnel_id = ?1"), (tunnel_id, zone))
 }
 

@@ -1,7 +1,7 @@
 //! Signed waivers, the staff's decisions on them, and the staff's permissions to fly without one. A signed waiver is
 //! never changed.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, SignatureId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::waiver::{Relation, Signed, SigningPlace};
 use crate::store::joining::{WHO_DID, moves, stays};
@@ -94,21 +94,22 @@ row! {
 }
 
 /// Adds a signature; returns its number.
-pub(crate) fn insert(tx: &Write, new: &Signature) -> Result<i64> {
+pub(crate) fn insert(tx: &Write, new: &Signature) -> Result<SignatureId> {
     insert!(tx.insert, "INSERT INTO waiver_signatures" {
         member_id: new.member_id, version: new.version, language: &new.language, text_hash: &new.text_hash[..],
         signed_at: new.signed_at, place: new.place, flyer_name: &new.flyer_name, born: new.born, relation: new.relation,
         signer_name: &new.signer_name, signer_id: new.signer_id, strokes: &new.strokes, answers: &new.answers,
         witness_id: new.witness_id, kept: new.kept, kept_until: new.kept_until,
     })
+    .map(SignatureId)
 }
 
-pub(crate) fn find(tx: &Read, signature_id: i64) -> Result<Option<Signature>> {
+pub(crate) fn find(tx: &Read, signature_id: SignatureId) -> Result<Option<Signature>> {
     tx.find(sql!("SELECT ", Signature::COLUMNS, " FROM waiver_signatures WHERE signature_id = ?1"), [signature_id])
 }
 
 /// A member's waivers, newest first, each with its number.
-pub(crate) fn list(tx: &Read, member_id: MemberId, limit: i64) -> Result<Vec<(i64, Signature)>> {
+pub(crate) fn list(tx: &Read, member_id: MemberId, limit: i64) -> Result<Vec<(SignatureId, Signature)>> {
     let sql = sql!(
         "SELECT signature_id, ",
         Signature::COLUMNS,
@@ -157,7 +158,7 @@ const BOOKED: &str = " WHERE b.tunnel_id = :tunnel_id AND b.flight_date >= :from
 /// The waiver that counts of each member who has a booking at the tunnel between the two moments.
 pub(crate) fn list_latest_of_booked(
     tx: &Read,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     (from, to): (Moment, Moment),
 ) -> Result<Vec<(MemberId, Signed)>> {
     let sql = sql!(
@@ -175,7 +176,7 @@ pub(crate) fn list_latest_of_booked(
 /// The permissions of members who have a booking at the tunnel between the two moments: member, begin and end.
 pub(crate) fn list_overrides_of_booked(
     tx: &Read,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     (from, to): (Moment, Moment),
 ) -> Result<Vec<(MemberId, Moment, Moment)>> {
     let sql = sql!(
@@ -216,7 +217,7 @@ pub(crate) fn list_undecided(tx: &Read, since: Moment, limit: i64) -> Result<Vec
 /// Adds a decision on a waiver. `by`: the clerk.
 pub(crate) fn insert_decision(
     tx: &Write,
-    signature_id: i64,
+    signature_id: SignatureId,
     may_fly: bool,
     word: &str,
     by: Option<MemberId>,
@@ -225,14 +226,14 @@ pub(crate) fn insert_decision(
 }
 
 /// Marks a waiver as signed in error. `by`: the admin.
-pub(crate) fn insert_error(tx: &Write, signature_id: i64, word: &str, by: Option<MemberId>) -> Result<i64> {
+pub(crate) fn insert_error(tx: &Write, signature_id: SignatureId, word: &str, by: Option<MemberId>) -> Result<i64> {
     insert!(tx.insert, "INSERT INTO waiver_decisions" {
         signature_id, may_fly: false, word, decided_by: by, decided_at: tx.now(), in_error: true,
     })
 }
 
 /// The decisions on a waiver, newest first.
-pub(crate) fn list_decisions(tx: &Read, signature_id: i64) -> Result<Vec<Decision>> {
+pub(crate) fn list_decisions(tx: &Read, signature_id: SignatureId) -> Result<Vec<Decision>> {
     let sql = sql!(
         "SELECT ",
         Decision::COLUMNS,

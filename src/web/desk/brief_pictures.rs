@@ -4,6 +4,7 @@ use crate::app;
 use crate::app::waivers::brief;
 use crate::auth::Clerk;
 use crate::documents::picture;
+use crate::domain::ids::PictureId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -40,7 +41,7 @@ pub(crate) fn get(site: &Site, call: &Call, _: &Clerk) -> Answer {
 /// The picture that the query names, for the desk and the kiosk.
 pub(in crate::web) fn picture(site: &Site, call: &Call) -> Answer {
     check_waivers_required(site)?;
-    let number: i64 = query_text(call, "number").parse().map_err(|_| Failure::not_found())?;
+    let number: PictureId = query_text(call, "number").parse().map_err(|_| Failure::not_found())?;
     let jpeg = site.store.read(|tx| Ok(brief_pictures::find(tx, number)?))?.ok_or_else(Failure::not_found)?;
     let picture = reply::picture("image/jpeg", jpeg);
     Ok(picture.unstored())

@@ -4,6 +4,7 @@ use crate::app;
 use crate::app::papers;
 use crate::app::waivers::texts;
 use crate::auth::Clerk;
+use crate::domain::ids::PictureId;
 use crate::domain::waiver::{self, BODY_CHARS_MAX, QUESTION_CHARS_MAX, QUESTIONS_MAX, TITLE_CHARS_MAX};
 use crate::domain::when;
 use crate::http::Answer;
@@ -54,7 +55,7 @@ struct ListPage {
     seen: i64,
     is_waiver: bool,
     /// IDs of the pictures; `None` for other texts than the brief.
-    pictures: Option<Vec<i64>>,
+    pictures: Option<Vec<PictureId>>,
     problem: Option<String>,
 }
 

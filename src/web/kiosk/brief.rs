@@ -4,6 +4,7 @@ use super::{Screen, show};
 use crate::app;
 use crate::app::waivers::brief;
 use crate::auth::Guest;
+use crate::domain::ids::PictureId;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -24,7 +25,7 @@ struct Page {
     text: SiteText,
     paragraphs: Vec<String>,
     /// IDs of the pictures below the text.
-    pictures: Vec<i64>,
+    pictures: Vec<PictureId>,
     signers: Vec<EligibleSigner>,
     problem: Option<String>,
 }

@@ -7,7 +7,7 @@ use crate::app::waivers::{self, Due, consents as effect, paper};
 use crate::app::{self, Outcome, flights};
 use crate::auth::{Member, count_document};
 use crate::documents::qr;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, SignatureId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
@@ -45,7 +45,7 @@ struct Page {
 }
 
 struct Paper {
-    signature_id: i64,
+    signature_id: SignatureId,
     signed: String,
 }
 

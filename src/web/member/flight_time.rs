@@ -6,7 +6,7 @@ use crate::app::logbook::COMMENT_CHARS_MAX;
 use crate::app::logbook::time::{self, Editor, Patch};
 use crate::app::{self, RankedActor};
 use crate::auth::Member;
-use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::ids::{EntryId, MemberId, TunnelId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
 use crate::domain::moment::Moment;
@@ -36,9 +36,9 @@ struct Page {
     minutes: String,
     date: String,
     comment: String,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     /// Number and name.
-    tunnels: Vec<(i64, String)>,
+    tunnels: Vec<(TunnelId, String)>,
     today: String,
     usual: Vec<i64>,
     /// The mark of the stored entry.
@@ -60,7 +60,7 @@ impl Page {
 struct Typed {
     minutes: i64,
     date: String,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     comment: String,
     /// The moment of that day for a new entry.
     moment: Moment,

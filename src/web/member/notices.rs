@@ -4,6 +4,7 @@ use super::frame::Shell;
 use super::show;
 use crate::app::{self, notice};
 use crate::auth::{Member, own};
+use crate::domain::ids::NoticeId;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -25,7 +26,7 @@ struct Page {
     shell: Shell,
     rows: Vec<Row>,
     /// The number of the newest notice.
-    last: i64,
+    last: NoticeId,
     newer: Option<i64>,
     older: Option<i64>,
 }
@@ -43,7 +44,7 @@ pub(crate) fn list(site: &Site, call: &Call, member: &Member) -> Answer {
     let (zone, language, skip) = (site.time_zone()?, call.language(), skipped(call));
     let mut found = site.store.read(|tx| Ok(notices::list(tx, member.id(), LINES_MAX + 1, skip)?))?;
     let (newer, older) = pages_beside(&mut found, LINES_MAX, skip);
-    let last = found.first().map_or(0, |one| one.notification_id);
+    let last = found.first().map_or(NoticeId(0), |one| one.notification_id);
     let row = |one: Notice| Row {
         when: when::moment(language, &zone, one.created_at),
         subject: notice::subject(language, &one.subject),

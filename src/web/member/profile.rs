@@ -5,6 +5,7 @@ use super::{account, show};
 use crate::app;
 use crate::app::own_profile::{self, Names};
 use crate::auth::{Member, sign_in};
+use crate::domain::ids::TunnelId;
 use crate::domain::{password, username};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -30,9 +31,9 @@ struct Page {
     real_name: String,
     screen_name: String,
     username: String,
-    tunnel_id: i64,
+    tunnel_id: TunnelId,
     /// Number and name.
-    tunnels: Vec<(i64, String)>,
+    tunnels: Vec<(TunnelId, String)>,
 }
 
 impl Page {

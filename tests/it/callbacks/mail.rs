@@ -5,6 +5,7 @@ use crate::harness::senders::form;
 use http::Method;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use tunneldesk::domain::ids::MessageId;
 use tunneldesk::store::tables::outbox::{self, Channel, Message, NewMessage};
 
 pub const ADDRESS: &str = "jane@example.com";
@@ -12,12 +13,12 @@ pub const ADDRESS: &str = "jane@example.com";
 /// A mail that the provider accepted under this id.
 pub fn sent(site: &Site, provider_id: &str) -> i64 {
     let message_id = site.queue_mail(ADDRESS);
-    site.change(|tx| Ok(outbox::set_sent(tx, message_id, provider_id)?));
+    site.change(|tx| Ok(outbox::set_sent(tx, MessageId(message_id), provider_id)?));
     message_id
 }
 
 pub fn message(site: &Site, message_id: i64) -> Message {
-    site.change(|tx| Ok(outbox::find(tx, message_id)?.expect("the mail is there")))
+    site.change(|tx| Ok(outbox::find(tx, MessageId(message_id))?.expect("the mail is there")))
 }
 
 impl Site {

@@ -5,7 +5,7 @@ use crate::auth::passkeys::{Key, Page, done, question, refused, register, sign_i
 use crate::desk::kiosk::{enter, paired};
 use crate::harness::{Caller, Credential, PASSWORD, Protected, Reply, Site};
 use serde_json::{Value, json};
-use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::ids::{MemberId, MessageId};
 use tunneldesk::domain::password::{self, Cost};
 use tunneldesk::store::tables::{members, outbox, security_answers};
 
@@ -159,7 +159,7 @@ fn a_passcode_is_not_sent_to_another_recipient() {
     let message = || {
         two.site.change(|tx| {
             let message_id: i64 = tx.get(sql, [owner.id])?;
-            Ok(outbox::find(tx, message_id)?.expect("it waits"))
+            Ok(outbox::find(tx, MessageId(message_id))?.expect("it waits"))
         })
     };
     let rendered = || tunneldesk::jobs::outbox::render_message(two.site.inside(), &message());

@@ -3,6 +3,7 @@
 use super::{Clerk, demo};
 use crate::harness::{Caller, Reply, Site, senders};
 use serde_json::json;
+use tunneldesk::domain::ids::MessageId;
 use tunneldesk::keys::Purpose;
 use tunneldesk::store::tables::outbox;
 
@@ -194,7 +195,7 @@ fn the_desk_cannot_read_a_mailed_invitation() {
     let (admin, desk) = (Clerk::at(&site, &site.admin()), Clerk::at(&site, &site.desk()));
     invite(&admin, "2", "nora@example.org", "admin");
     let (code, id): (String, i64) = (mailed(&site), 1);
-    site.change(|tx| Ok(outbox::set_dead(tx, id, "550 no such mailbox")?));
+    site.change(|tx| Ok(outbox::set_dead(tx, MessageId(id), "550 no such mailbox")?));
     for clerk in [&desk, &admin] {
         let reply = clerk.post(&format!("/desk/messages/{id}/read"), &[]);
         assert!(reply.status == 403 && !String::from_utf8_lossy(&reply.body).contains(&code), "{reply}");

@@ -3,7 +3,7 @@
 use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Site, senders};
 use serde_json::json;
-use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::ids::{MemberId, MessageId};
 use tunneldesk::store::tables::{contact, suppressed};
 
 /// Queues a passcode for a member who lost the password, and returns its message's number.
@@ -68,7 +68,7 @@ fn a_dead_message_is_retried_unless_its_address_bounced() {
     let site = demo();
     let id = passcode(&site);
     let clerk = Clerk::at(&site, &site.desk());
-    let kill = || site.change(|tx| Ok(tunneldesk::store::tables::outbox::set_dead(tx, id, HOSTILE)?));
+    let kill = || site.change(|tx| Ok(tunneldesk::store::tables::outbox::set_dead(tx, MessageId(id), HOSTILE)?));
     kill();
     let page = clerk.get("/desk/messages").page();
     assert!(
@@ -80,7 +80,7 @@ fn a_dead_message_is_retried_unless_its_address_bounced() {
     assert!(clerk.post("/desk/messages/retry", &[]).header("location").unwrap().contains("done=again"));
     assert!(clerk.post("/desk/messages/retry", &[]).header("location").unwrap().contains("done=none"));
     kill();
-    let address = site.change(|tx| Ok(tunneldesk::store::tables::outbox::find(tx, id)?.unwrap().recipient));
+    let address = site.change(|tx| Ok(tunneldesk::store::tables::outbox::find(tx, MessageId(id))?.unwrap().recipient));
     site.change(|tx| {
         let mark = suppressed::Suppression {
             address: address.clone(),

@@ -60,7 +60,7 @@ pub use clerk::Clerk;
 use crate::harness::{Caller, Reply, Site, pictures};
 use http::Method;
 use tunneldesk::domain::booking::Booking;
-use tunneldesk::domain::ids::{MemberId, PartnerId};
+use tunneldesk::domain::ids::{MemberId, MessageId, PartnerId};
 use tunneldesk::store::tables::bookings;
 
 /// A name that tries to inject markup, template code and a direction override.
@@ -168,7 +168,7 @@ pub fn behind_the_counter(site: &Site) {
         stranger.post("/auth/account-access/recover-password", body.clone()).ok();
     }
     site.change(|tx| {
-        tunneldesk::store::tables::outbox::set_dead(tx, 1, HOSTILE)?;
+        tunneldesk::store::tables::outbox::set_dead(tx, MessageId(1), HOSTILE)?;
         let message = tunneldesk::store::tables::contact::NewContactMessage {
             name: HOSTILE,
             email: "somebody@example.org",

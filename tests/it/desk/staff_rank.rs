@@ -3,7 +3,7 @@
 use super::{Clerk, demo};
 use crate::harness::{Caller, PASSWORD, Site, pictures, senders};
 use serde_json::{Value, json};
-use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::ids::{MemberId, MessageId};
 use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 
 const RECOVER: &str = "/auth/account-access/recover-password";
@@ -30,11 +30,11 @@ fn message(site: &Site, to: &Caller, template: &str, values: &Value) -> i64 {
 }
 
 fn kill(site: &Site, message_id: i64) {
-    site.change(|tx| Ok(outbox::set_dead(tx, message_id, "550 no such mailbox")?));
+    site.change(|tx| Ok(outbox::set_dead(tx, MessageId(message_id), "550 no such mailbox")?));
 }
 
 fn state(site: &Site, message_id: i64) -> String {
-    site.change(|tx| Ok(outbox::find(tx, message_id)?.expect("the message is there").state))
+    site.change(|tx| Ok(outbox::find(tx, MessageId(message_id))?.expect("the message is there").state))
 }
 
 /// The actor and the subject of the latest audit row with this action.

@@ -10,7 +10,7 @@ use serde_json::json;
 use std::cell::RefCell;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
-use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::ids::{MemberId, MessageId};
 use tunneldesk::domain::role::Role;
 use tunneldesk::routes::ROUTES;
 use tunneldesk::store::tables::{outbox, social_links};
@@ -306,7 +306,7 @@ impl Cast {
         self.look(&self.admin.post(&format!("/desk/members/{}/pin", self.person.id), &[]));
         let message = site.queue_mail("aunt@example.org");
         site.change(|tx| {
-            outbox::set_dead(tx, message, &format!("550 {text}"))?;
+            outbox::set_dead(tx, MessageId(message), &format!("550 {text}"))?;
             tx.run(
                 "INSERT INTO sync_refused (seq, refused_at, tried_at, tries, error) VALUES (1, 1, 1, 1, ?1)",
                 [&text],
@@ -321,7 +321,7 @@ impl Cast {
         self.look(&self.admin.upload("/desk/texts/picture", &pictures::png(60, 60)));
         self.look(&site.partner_with(true, &["127.0.0.0/8"], None).get("/external/partner-metrics/op"));
         let message = site.queue_mail("aunt@example.org");
-        site.change(|tx| Ok(outbox::set_sent(tx, message, "p-1")?));
+        site.change(|tx| Ok(outbox::set_sent(tx, MessageId(message), "p-1")?));
         let sent =
             json!({ "event": "send", "ts": now, "_id": "p-1", "msg": { "_id": "p-1", "email": "aunt@example.org" } });
         self.look(&site.mail_provider().post("/mail-webhook", json!({ "mail_events": [sent] })));

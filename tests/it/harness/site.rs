@@ -25,6 +25,7 @@ use tunneldesk::cli::socket::SocketFile;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::domain::audit::Actor;
+use tunneldesk::domain::ids::TunnelId;
 use tunneldesk::domain::moment::Moment;
 use tunneldesk::http::failure::Failure;
 use tunneldesk::ops::lifecycle::Identity;
@@ -118,7 +119,7 @@ pub fn hold(dir: &Path) -> DataDir {
 }
 
 impl Site {
-    pub const TUNNEL_ID: i64 = 7;
+    pub const TUNNEL_ID: TunnelId = TunnelId(7);
     /// A name of the site in addition to `localhost`.
     pub const NAME: &'static str = "tunnel.example.org";
 

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tunneldesk::domain::currency;
-use tunneldesk::domain::ids::{EntryId, MemberId};
+use tunneldesk::domain::ids::{EntryId, MemberId, MessageId};
 use tunneldesk::domain::local_time::TimeZone;
 use tunneldesk::domain::moment::Moment;
 use tunneldesk::jobs::reminders::{self, Reminded};
@@ -256,7 +256,7 @@ fn a_confirmed_address_gets_a_mail_too_in_the_language_of_the_last_sign_in() {
     assert_eq!((given.reminders.len(), given.mails), (2, 1));
     let [mail] = &site.mails()[..] else { panic!("{:?}", site.mails()) };
     assert_eq!((&mail["recipient"], &mail["template"]), (&json!("jane@example.com"), &json!("notice")));
-    let letter = site.change(|tx| Ok(tunneldesk::store::tables::outbox::find(tx, 1)?)).unwrap();
+    let letter = site.change(|tx| Ok(tunneldesk::store::tables::outbox::find(tx, MessageId(1))?)).unwrap();
     let letter = tunneldesk::jobs::outbox::render_message(&site.for_a_job(), &letter).unwrap();
     assert_eq!(letter.subject, "Windwerk : à jour comme pilote jusqu'au 24 novembre 2026");
     assert!(

@@ -10,6 +10,7 @@ use crate::harness::Site;
 use office::{ACCOUNT, GATEWAY_TOKEN, Office};
 use serde_json::{Value, json};
 use tunneldesk::config::{Mail, Secret, Security, Sms};
+use tunneldesk::domain::ids::MessageId;
 use tunneldesk::jobs::outbox::OutboxSender;
 use tunneldesk::store::tables::outbox::{self, Channel, Message, NewMessage};
 
@@ -76,7 +77,7 @@ fn queue_welcome(site: &Site, recipient: &str) -> i64 {
 }
 
 fn message(site: &Site, message_id: i64) -> Message {
-    site.change(|tx| Ok(outbox::find(tx, message_id)?)).expect("the message is there")
+    site.change(|tx| Ok(outbox::find(tx, MessageId(message_id))?)).expect("the message is there")
 }
 
 fn state(site: &Site, message_id: i64) -> String {

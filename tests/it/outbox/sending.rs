@@ -5,6 +5,7 @@ use crate::harness::senders;
 use std::io::Write;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
+use tunneldesk::domain::ids::MessageId;
 use tunneldesk::jobs;
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -149,7 +150,7 @@ fn after_two_days_of_failures_a_message_is_dead_until_the_desk_retries() {
     assert_eq!(state(&site, message_id), "dead");
     let office = Office::mail_at(&place, "starttls");
     site.advance(DAY);
-    site.change(|tx| Ok(outbox::retry(tx, message_id)?));
+    site.change(|tx| Ok(outbox::retry(tx, MessageId(message_id))?));
     round(&mut sender);
     office.next();
     assert_eq!(state(&site, message_id), "sent");

@@ -3,12 +3,13 @@
 use super::get_in;
 use crate::harness::Site;
 use serde_json::{Value, json};
+use tunneldesk::domain::ids::TunnelId;
 use tunneldesk::domain::tunnel::Tunnel;
 use tunneldesk::store::tables::tunnels;
 
 fn tunnel(tunnel_id: i64, name: &str, country: &str) -> Tunnel {
     Tunnel {
-        tunnel_id,
+        tunnel_id: TunnelId(tunnel_id),
         name: name.to_owned(),
         city: "Lyon".to_owned(),
         country: country.to_owned(),
@@ -35,8 +36,8 @@ fn this_site_and_the_others_it_knows_are_found_by_their_number() {
     put(&site, &tunnel(12, "Souffle", "FR"));
     let found =
         |language: &str, tunnel_id: i64| get_in(&site, language, &format!("/public/tunnels/{tunnel_id}")).ok().json();
-    assert_eq!(found("en", Site::TUNNEL_ID), json!({ "status": true, "data": own("Switzerland") }));
-    assert_eq!(found("de", Site::TUNNEL_ID)["data"], own("Schweiz"));
+    assert_eq!(found("en", Site::TUNNEL_ID.0), json!({ "status": true, "data": own("Switzerland") }));
+    assert_eq!(found("de", Site::TUNNEL_ID.0)["data"], own("Schweiz"));
     let other = json!({
         "tunnel_id": 12, "name": "Souffle", "city": "Lyon", "country": "FR", "country_name": "Francia",
         "time_zone": "Europe/Paris", "website": "https://souffle.example", "phone": "+33400000000", "this_site": false,
@@ -64,7 +65,7 @@ fn a_client_that_knows_no_number_asks_for_all_page_by_page() {
         assert_eq!(body.total(), 4);
         body.rows().iter().map(|row| row["tunnel_id"].as_i64().unwrap()).collect::<Vec<_>>()
     };
-    assert_eq!(numbers(""), [Site::TUNNEL_ID, 12, 21, 30]);
+    assert_eq!(numbers(""), [Site::TUNNEL_ID.0, 12, 21, 30]);
     assert_eq!(numbers("?limit=2&offset=1"), [12, 21]);
     assert_eq!(site.stranger().get("/public/tunnels/all?limit=0").refused(422).bad_fields(), ["limit"]);
     let first = site.stranger().get("/public/tunnels/all?limit=1").ok().json()[0].clone();

@@ -15,6 +15,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::{Config, Upstream as Kind};
+use tunneldesk::domain::ids::TunnelId;
 use tunneldesk::domain::moment::Moment;
 use tunneldesk::jobs::sync::lock::SyncLock;
 use tunneldesk::jobs::sync::{Batch, Position, SiteSource, Step, Trouble, Uploader, Upstream};
@@ -334,7 +335,7 @@ fn copy_files(from: &Path, to: &Path) {
 fn template() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = DataDir::create(dir.path()).unwrap_or_else(|e| panic!("{e:?}"));
-    let identity = Identity { tunnel_id: 7, name: "Windwerk".into(), city: "".into(), country: "CH".into() };
+    let identity = Identity { tunnel_id: TunnelId(7), name: "Windwerk".into(), city: "".into(), country: "CH".into() };
     Site::create(&data_dir, Config::defaults(), Clock::frozen(Moment(START)), &identity).unwrap().close();
     dir
 }

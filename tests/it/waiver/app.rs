@@ -191,7 +191,7 @@ fn a_partner_sees_that_a_check_in_of_its_booking_waits_but_not_why() {
                 body["registration_id"] = 1.into();
                 body["flight_date"] = (site.now() + 3_600).into();
                 body["minutes_booked"] = 12.into();
-                body["tunnel_id"] = Site::TUNNEL_ID.into();
+                body["tunnel_id"] = Site::TUNNEL_ID.0.into();
             }
             partner.post("/external/partner-metrics/op/generate-token", body).ok().json()
         };

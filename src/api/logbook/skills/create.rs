@@ -7,12 +7,12 @@ use crate::app::logbook::rules::{self, PartialRequest, Request};
 use crate::app::logbook::{COMMENT_CHARS_MAX, requests};
 use crate::auth::Member;
 use crate::domain::entry::Status;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::body::{Flattened, Ignored, ParsedBody};
 use crate::http::call::Call;
-use crate::http::field_types::{EntryMinutes, Id, Line, Lines};
+use crate::http::field_types::{EntryMinutes, Line, Lines};
 use crate::http::reply;
 use crate::site::Site;
 use serde_json::json;
@@ -29,7 +29,7 @@ crate::body! {
         /// Minutes in the air, 0 to 600, or `H:MM`.
         minutes as "time": Option<EntryMinutes>,
         /// By default this site's.
-        tunnel_id as "tunnel": Option<Id>,
+        tunnel_id as "tunnel": Option<TunnelId>,
         comment: Option<Lines<COMMENT_CHARS_MAX>>,
         /// The requested signer; required unless the skill is recorded for another member.
         instructor: Option<MemberId>,

@@ -9,7 +9,7 @@ use crate::app::logbook::rules::{self, PartialRequest};
 use crate::app::{self, Change, RankedActor, logbook};
 use crate::auth::Member;
 use crate::domain::entry::{self, Status};
-use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::ids::{EntryId, MemberId, TunnelId};
 use crate::http::Answer;
 use crate::http::body::{Clearable, Field, Flattened, ParsedBody};
 use crate::http::call::Call;
@@ -28,7 +28,7 @@ crate::body! {
         entry_date: Option<StoredMoment>,
         /// Minutes in the air, 0 to 600, or `H:MM`.
         minutes as "time": Option<EntryMinutes>,
-        tunnel_id as "tunnel": Option<Id>,
+        tunnel_id as "tunnel": Option<TunnelId>,
         comment: Clearable<Lines<COMMENT_CHARS_MAX>>,
         /// The requested signer.
         instructor_id as "instructor": Option<MemberId>,

@@ -5,7 +5,7 @@ use crate::app::{RankedActor, change, payments as app_payments};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, ActorId, Origin};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::payment::Event;
 use crate::domain::role::Role;
@@ -34,7 +34,8 @@ impl Till {
         let data_dir = DataDir::lock(dir.path()).unwrap();
         let mut config = Config::defaults();
         (config.yearly_fee_cents, config.data) = (FEE_CENTS, dir.path().to_owned());
-        let identity = Identity { tunnel_id: 1, name: "Here".into(), city: String::new(), country: "CH".into() };
+        let identity =
+            Identity { tunnel_id: TunnelId(1), name: "Here".into(), city: String::new(), country: "CH".into() };
         let site = Site::create(&data_dir, config, Clock::frozen(Moment(START)), &identity).unwrap();
         let add = |tx: &crate::store::Write, username: &str, role| {
             members::insert(tx, &members::NewMember { username, role, ..members::NewMember::default() })

@@ -12,7 +12,10 @@
 //! tx.list(sql!("SELECT ", Arrival::COLUMNS, " FROM bookings b WHERE b.tunnel_id = ?1"), [tunnel_id])
 //! ```
 
-use crate::domain::ids::{BookingId, EntryId, HookId, KioskId, MemberId, PartnerId, PaymentId};
+use crate::domain::ids::{
+    BookingId, CallbackId, ChangeId, ContactId, EntryId, GuardianshipId, HookId, InvitationId, JoinId, KioskId,
+    MemberId, MessageId, NoticeId, PartnerId, PasskeyId, PaymentId, PictureId, SignatureId, TunnelId,
+};
 use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::domain::{entry, payment, till, waiver};
@@ -108,7 +111,28 @@ macro_rules! numbers {
     )+};
 }
 
-numbers!(Moment, MemberId, EntryId, BookingId, PartnerId, PaymentId, KioskId, HookId);
+numbers!(
+    Moment,
+    MemberId,
+    EntryId,
+    BookingId,
+    PartnerId,
+    PaymentId,
+    KioskId,
+    HookId,
+    TunnelId,
+    MessageId,
+    SignatureId,
+    ContactId,
+    PasskeyId,
+    JoinId,
+    InvitationId,
+    ChangeId,
+    CallbackId,
+    PictureId,
+    NoticeId,
+    GuardianshipId
+);
 
 /// Implements [`FromRow`] for tuples.
 macro_rules! side_by_side {

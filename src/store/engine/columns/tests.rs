@@ -1,7 +1,7 @@
 //! Tests that every statement fits the schema, and that no statement escapes that test.
 
 use super::*;
-use crate::domain::ids::{MemberId, PartnerId};
+use crate::domain::ids::{JoinId, MemberId, PartnerId};
 use crate::domain::mention::{Person, Terms};
 use crate::domain::moment::Moment;
 use crate::keys::Keys;
@@ -79,8 +79,8 @@ fn statements_that_are_put_together_at_run_time_fit_the_schema() {
     let pair = joining::Pair { joined: MemberId(1), survivor: MemberId(2) };
     joining::list_refusals(&tx, pair).unwrap();
     joining::count(&tx, pair).unwrap();
-    joining::move_rows(&tx, 1, pair).unwrap();
-    joining::give_back(&tx, 1, pair).unwrap();
+    joining::move_rows(&tx, JoinId(1), pair).unwrap();
+    joining::give_back(&tx, JoinId(1), pair).unwrap();
     let person = Person { member_id: MemberId(1), ..Person::default() };
     erasure::erase(&tx, &keys, &person, Moment(100), "somebody").unwrap();
     let some = Some(1);

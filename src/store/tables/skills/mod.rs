@@ -3,7 +3,7 @@
 
 use super::entry_events;
 use crate::domain::entry::{Kind, Status};
-use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::ids::{EntryId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::domain::signoff::Authority;
 use crate::store::{Read, Write};
@@ -30,7 +30,7 @@ pub struct NewEntry<'a> {
     /// Flight time of an opening balance; 0 for other entries.
     pub minutes: i64,
     /// The tunnel where the skill was shown.
-    pub tunnel_id: i64,
+    pub tunnel_id: TunnelId,
     /// The member's comment; empty: none.
     pub comment: &'a str,
     /// The signer of whom the signature is requested.
@@ -49,7 +49,7 @@ row! {
         pub status: Status,
         pub entry_date: Moment,
         pub minutes: i64,
-        pub tunnel_id: i64,
+        pub tunnel_id: TunnelId,
         pub tunnel_name: String = "t.name",
         pub comment: String,
         pub author_id: MemberId,

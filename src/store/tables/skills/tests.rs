@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::catalogue::Catalogue;
 use crate::domain::entry::Kind;
-use crate::domain::ids::{EntryId, MemberId};
+use crate::domain::ids::{EntryId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::store::engine::migrate;
 use crate::store::queries::{logbook, standing};
@@ -61,11 +61,12 @@ fn ask_everything(tx: &Write) {
     entries::each_time(tx, MemberId(1), (50, 0), |_| ControlFlow::Continue(())).unwrap();
     let level = Catalogue::built_in().levels().next().unwrap();
     let authority =
-        signers::find_authority(tx, Catalogue::built_in(), MemberId(1), MemberId(2), level, 1, Moment(0)).unwrap();
+        signers::find_authority(tx, Catalogue::built_in(), MemberId(1), MemberId(2), level, TunnelId(1), Moment(0))
+            .unwrap();
     assert!(authority.is_err(), "nobody is there");
-    signers::list_able(tx, Catalogue::built_in(), level, 1, Moment(0)).unwrap();
-    signers::list(tx, 1).unwrap();
-    signers::end(tx, 1, MemberId(1), "Instructor", None).unwrap();
+    signers::list_able(tx, Catalogue::built_in(), level, TunnelId(1), Moment(0)).unwrap();
+    signers::list(tx, TunnelId(1)).unwrap();
+    signers::end(tx, TunnelId(1), MemberId(1), "Instructor", None).unwrap();
 }
 
 #[test]

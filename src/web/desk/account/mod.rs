@@ -6,6 +6,7 @@ pub(crate) mod password;
 
 use crate::app::{self, credentials};
 use crate::auth::Clerk;
+use crate::domain::ids::PasskeyId;
 use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
@@ -50,7 +51,7 @@ struct Page {
 }
 
 struct Key {
-    passkey_id: i64,
+    passkey_id: PasskeyId,
     name: String,
     used: String,
 }

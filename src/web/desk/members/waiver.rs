@@ -9,7 +9,7 @@ use crate::app::waivers::paper::relation_key;
 use crate::app::waivers::{self as app_waivers, Signing, WORD_CHARS_MAX};
 use crate::app::{self, bookings, family, flights};
 use crate::auth::Clerk;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, SignatureId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::domain::waiver::{Reason, SigningPlace};
@@ -147,7 +147,7 @@ pub(crate) fn mark_error(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// 404 unless the waiver is the member's.
-fn check_signature(site: &Site, member_id: MemberId, signature_id: i64) -> Result<(), Failure> {
+fn check_signature(site: &Site, member_id: MemberId, signature_id: SignatureId) -> Result<(), Failure> {
     let signed = site.store.read(|tx| Ok(waivers::find(tx, signature_id)?))?;
     if signed.is_some_and(|signed| signed.member_id == member_id) { Ok(()) } else { Err(Failure::not_found()) }
 }
@@ -207,9 +207,9 @@ pub(super) enum Sent {
     Signing(Signing),
     Emergency(Emergency),
     /// The waiver that is decided on, and the word.
-    Decision(i64, String),
+    Decision(SignatureId, String),
     /// The waiver that is marked as signed in error.
-    Error(i64),
+    Error(SignatureId),
     Guardian(GuardianForm),
     Override,
 }
@@ -218,8 +218,8 @@ pub(super) enum Sent {
 #[derive(Default)]
 struct Refused {
     signing: Option<(Signing, String)>,
-    decision: Option<(i64, String, String)>,
-    error: Option<(i64, String)>,
+    decision: Option<(SignatureId, String, String)>,
+    error: Option<(SignatureId, String)>,
     contact: Option<(Emergency, String)>,
     guardian: Option<(GuardianForm, String)>,
     override_problem: Option<String>,
@@ -321,7 +321,11 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sen
 }
 
 /// Shows beside its waiver a decision, or a mark of an error, that was refused.
-fn show_refused(papers: &mut [Paper], decision: Option<(i64, String, String)>, error: Option<(i64, String)>) {
+fn show_refused(
+    papers: &mut [Paper],
+    decision: Option<(SignatureId, String, String)>,
+    error: Option<(SignatureId, String)>,
+) {
     if let Some((signature_id, word, problem)) = decision
         && let Some(paper) = papers.iter_mut().find(|paper| paper.signature_id == signature_id)
     {

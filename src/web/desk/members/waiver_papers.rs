@@ -2,7 +2,7 @@
 
 use crate::app::waivers as app_waivers;
 use crate::app::waivers::paper::{place_key, relation_key};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, SignatureId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::waiver;
 use crate::domain::when;
@@ -18,7 +18,7 @@ const PAPERS_MAX: i64 = 20;
 
 /// A waiver that was signed.
 pub(super) struct Paper {
-    pub(super) signature_id: i64,
+    pub(super) signature_id: SignatureId,
     pub(super) signed: String,
     pub(super) about: String,
     /// Questions answered with yes.

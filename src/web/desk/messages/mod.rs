@@ -5,6 +5,7 @@ pub(crate) mod outgoing;
 
 use crate::app::messages::{denial_to_read, denial_to_send};
 use crate::auth::Clerk;
+use crate::domain::ids::{ContactId, MessageId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
@@ -65,7 +66,7 @@ struct Tab {
 }
 
 struct Contact {
-    contact_id: i64,
+    contact_id: ContactId,
     name: String,
     email: String,
     about: String,
@@ -75,7 +76,7 @@ struct Contact {
 }
 
 struct Row {
-    message_id: i64,
+    message_id: MessageId,
     recipient: String,
     what: String,
     channel: String,

@@ -41,7 +41,7 @@ pub(crate) fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
     let letter = render_message(site, &message).map_err(|why| Failure::broken().because(why))?;
     app::change(site, clerk, call.language(), |cx| messages::read_out(cx, &message))?;
-    tracing::info!(message_id = message.message_id, clerk = clerk.id().0, "a message was read out at the desk");
+    tracing::info!(message_id = message.message_id.0, clerk = clerk.id().0, "a message was read out at the desk");
     let page = Page {
         frame: Frame::of(site, call, clerk, PART)?,
         what: what(call, &message.template),

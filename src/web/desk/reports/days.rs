@@ -1,7 +1,7 @@
 //! Adds up a range day by day, from the hourly sums of the store.
 
 use super::range::Range;
-use crate::domain::ids::PartnerId;
+use crate::domain::ids::{PartnerId, TunnelId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
@@ -161,7 +161,7 @@ fn is_even(from: Moment, to: Moment) -> bool {
 /// Adds a span to its days and partners: its bookings, and its flights before `to_flown`.
 fn add(
     tx: &Read,
-    (tunnel_id, to_flown): (i64, Moment),
+    (tunnel_id, to_flown): (TunnelId, Moment),
     (from, to): (Moment, Moment),
     starts: &[Moment],
     sums: &mut Counts,

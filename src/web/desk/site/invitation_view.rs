@@ -1,7 +1,7 @@
 //! Invitations as the page of the staff shows them: the open ones, and the form for another.
 
 use crate::app::invitations::ROLES;
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{InvitationId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::role::Role;
 use crate::domain::when;
@@ -29,7 +29,7 @@ pub(crate) struct InvitationInput {
 
 /// An open invitation, ready to be rendered.
 pub(crate) struct Open {
-    pub(crate) invitation_id: i64,
+    pub(crate) invitation_id: InvitationId,
     pub(crate) name: String,
     /// E-mail address, or the text that the code was printed.
     pub(crate) way: String,

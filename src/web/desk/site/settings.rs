@@ -5,6 +5,7 @@ use crate::app::settings::{self as effect, NewValue};
 use crate::app::{self, Change};
 use crate::auth::Clerk;
 use crate::config::desk::{self, DeskSetting, Group, Input};
+use crate::domain::ids::ChangeId;
 use crate::domain::payment::Price;
 use crate::domain::till::parse_amount;
 use crate::domain::when;
@@ -60,7 +61,7 @@ struct FieldView {
 }
 
 struct ChangeView {
-    change_id: i64,
+    change_id: ChangeId,
     at: String,
     admin: String,
     what: String,

@@ -10,6 +10,7 @@ use super::frame::Shell;
 use super::show;
 use crate::auth::passkey::RelyingParty;
 use crate::auth::{Member, second_factor};
+use crate::domain::ids::PasskeyId;
 use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
@@ -52,7 +53,7 @@ struct Page {
 }
 
 struct Key {
-    passkey_id: i64,
+    passkey_id: PasskeyId,
     name: String,
     about: String,
 }

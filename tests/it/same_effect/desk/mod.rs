@@ -8,7 +8,7 @@ use crate::desk::Clerk;
 use crate::harness::{Caller, Site, senders};
 use serde_json::json;
 use std::collections::BTreeSet;
-use tunneldesk::domain::ids::MemberId;
+use tunneldesk::domain::ids::{MemberId, MessageId};
 use tunneldesk::domain::moment::Moment;
 use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 use tunneldesk::store::tables::{contact, suppressed};
@@ -79,7 +79,7 @@ impl Stage {
         };
         self.site.change(|tx| {
             let message_id = outbox::insert(tx, &self.site.inside().keys, &new)?;
-            outbox::set_dead(tx, message_id, "550 no such mailbox")?;
+            outbox::set_dead(tx, MessageId(message_id), "550 no such mailbox")?;
             Ok(message_id)
         })
     }
