@@ -1359,8 +1359,8 @@ CREATE TABLE till_entries (
     entry_id     INTEGER PRIMARY KEY AUTOINCREMENT,  -- the number of the receipt
     payment_id   INTEGER REFERENCES payments,        -- null: cash without a fee
     kind         TEXT    NOT NULL CHECK (kind IN ('cash', 'terminal', 'voucher', 'free', 'float', 'in', 'out')),
-    amount_cents INTEGER NOT NULL,                   -- in the smallest unit of the currency; negative where a fee was undone or
-                                                     -- cash taken out
+    amount_cents INTEGER NOT NULL,                   -- in the smallest unit of the currency; negative where a fee or cash put in
+                                                     -- was undone, or cash taken out
     currency     TEXT    NOT NULL,                   -- ISO 4217, upper case
     reason       TEXT    NOT NULL DEFAULT '',        -- why free of charge or undone; the number of a voucher
     undoes       INTEGER UNIQUE REFERENCES till_entries,
@@ -1369,7 +1369,7 @@ CREATE TABLE till_entries (
     taken_at     INTEGER NOT NULL,
     form_number  INTEGER UNIQUE,                     -- by which the same form sent twice is known
     reviewed_by  INTEGER REFERENCES members,         -- the admin who undid the fee, or saw that a clerk did; null: nobody yet
-    CHECK (iif(undoes IS NULL AND kind <> 'out', amount_cents >= 0, amount_cents <= 0)),
+    CHECK (iif((undoes IS NULL) = (kind <> 'out'), amount_cents >= 0, amount_cents <= 0)),
     CHECK (kind <> 'free' OR amount_cents = 0),
     CHECK ((payment_id IS NULL) = (kind IN ('float', 'in', 'out')))
 ) STRICT;

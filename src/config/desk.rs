@@ -141,6 +141,24 @@ desk_settings! {
     Addresses "public_url" Input::Line => public_url;
 }
 
+impl DeskSetting {
+    /// Whether a value is so unusual that it is asked about once: a slip of the finger closes a hall, or makes it free. `units`: of
+    /// the currency, in its smallest.
+    pub(crate) fn is_odd(&self, value: &str, units: i64) -> bool {
+        let each = || value.split(',').filter_map(|one| one.trim().parse::<i64>().ok());
+        let beyond = |usual: std::ops::RangeInclusive<i64>| each().any(|number| !usual.contains(&number));
+        match self.key {
+            "membership.yearly_fee_cents" => beyond(units..=1_000 * units.max(100)),
+            "tunnel.minutes_per_quarter_hour" => beyond(5..=60),
+            "tunnel.usual_minutes" | "tunnel.kiosk_minutes" => beyond(1..=60),
+            "tunnel.cancel_hours" => beyond(0..=168),
+            "waiver.valid_days" => beyond(1..=1_830),
+            "waiver.guardian_below_years" => beyond(14..=21),
+            _ => false,
+        }
+    }
+}
+
 /// The setting of this key.
 pub(crate) fn find(key: &str) -> Option<&'static DeskSetting> {
     DESK.iter().find(|one| one.key == key)
@@ -231,6 +249,20 @@ mod tests {
         assert_eq!((now.cancel_hours, &now.kiosk_minutes, now.waiver.required), (12, &vec![2, 5], true));
         assert_eq!(start.fixed_by("tunnel.cancel_hours").as_deref(), Some("t.toml"));
         assert_eq!(start.fixed_by("tunnel.kiosk_minutes"), None);
+    }
+
+    #[test]
+    fn a_slip_of_the_finger_is_odd_and_what_halls_set_is_not() {
+        let odd = |key: &str, value: &str| find(key).is_some_and(|setting| setting.is_odd(value, 100));
+        for (key, usual, slip) in [
+            ("membership.yearly_fee_cents", "4500", "0"),
+            ("membership.yearly_fee_cents", "100000", "100000000"),
+            ("tunnel.minutes_per_quarter_hour", "15", "500"),
+            ("tunnel.kiosk_minutes", "2, 5, 10", "2, 500"),
+            ("waiver.valid_days", "365", "0"),
+        ] {
+            assert!(!odd(key, usual) && odd(key, slip), "{key}");
+        }
     }
 
     #[test]

@@ -228,7 +228,7 @@ mod tests {
     }
 
     /// Prefixes of keys in other parts whose texts a kiosk shows, or members read elsewhere.
-    const SAID_AT_KIOSKS: [&str; 116] = [
+    const SAID_AT_KIOSKS: [&str; 117] = [
         "certificate.",
         "printout.",
         "till.receipt",
@@ -312,6 +312,7 @@ mod tests {
         "deletion.",
         "done.email_confirmed",
         "desk.refused",
+        "desk.not_here",
         "skill_suspended",
         "logbook_full",
         "field.brief_suspended",

@@ -107,6 +107,8 @@ pub(crate) fn refusal_for(method: &Method, path: &str, headers: &HeaderMap, from
 #[template(path = "desk/refusal.html", config = "assets/templates/askama.toml")]
 struct RefusalPage<'a> {
     frame: Frame,
+    /// Key of the heading.
+    title: &'static str,
     message: String,
     problems: Vec<String>,
     /// Whether the browser returns to the page of the form, which shows the reason beside the form.
@@ -141,6 +143,7 @@ pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Repl
     let language = frame.language();
     let page = RefusalPage {
         frame,
+        title: refusal_title(failure, "desk.refused"),
         message: failure_text(failure, language),
         problems: mistakes(failure, language),
         returns: failure.status().is_client_error(),
@@ -189,6 +192,11 @@ fn failure_text(failure: &Failure, language: Language) -> String {
         _ => return language.say(failure.text()),
     };
     language.say(&Text::new(key))
+}
+
+/// The key of an error page's heading, where `otherwise` is that of what went wrong: what is not there is nobody's fault.
+fn refusal_title(failure: &Failure, otherwise: &'static str) -> &'static str {
+    if failure.status() == StatusCode::NOT_FOUND { "desk.not_here" } else { otherwise }
 }
 
 /// An error page with the status and the headers of its failure.

@@ -6,7 +6,7 @@ use crate::turns::Transaction;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
 use shuttle::thread;
-use tunneldesk::moment::Moment;
+use tunneldesk::domain::moment::Moment;
 
 #[derive(Default)]
 struct Group {

@@ -267,7 +267,7 @@ def changes_clerk(one, site):
 def changes_clerk_by_mouse(one, site):
     site.sign_in_again()
     one.begin()
-    one.click(".who a", "Change")
+    one.click(".who a", "Change clerk")
     one.wait("return document.activeElement?.id === 'pin' && !!document.querySelector('dialog')")
     one.type(site.pin)
     one.wait("return location.pathname === '/desk' && document.querySelector('.me')?.innerText === arguments[0]", site.colleague)

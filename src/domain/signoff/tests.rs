@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::currency::Currency;
 use crate::domain::ids::MemberId;
-use crate::moment::Moment;
+use crate::domain::moment::Moment;
 
 const CURRENT: Currency = Currency { current: true, renewal: Some(Moment(1)) };
 

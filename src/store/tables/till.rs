@@ -2,8 +2,8 @@
 //! of a currency, moments in Unix seconds. Rows are added and never changed.
 
 use crate::domain::ids::{MemberId, PaymentId};
+use crate::domain::moment::Moment;
 use crate::domain::till::{Kind, Sums, is_same_voucher};
-use crate::moment::Moment;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Seen, Table, not_personal, searched};
 use crate::store::{Read, Write};
@@ -48,13 +48,13 @@ pub(crate) const PERSONAL: &[Table] = &[
 ];
 
 row! {
-    /// A fee that was taken, the undoing of one, or cash that was put in or taken out.
+    /// A fee that was taken, cash that was put in or taken out, or the undoing of either.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub(crate) struct Entry {
         /// `None`: cash that was put in or taken out.
         pub(crate) payment_id: Option<PaymentId>,
         pub(crate) kind: Kind,
-        /// Negative where a fee was undone or cash was taken out.
+        /// Negative where a fee or cash put in was undone, or cash was taken out.
         pub(crate) amount_cents: i64,
         pub(crate) currency: String,
         /// The reason why the fee is free of charge or was undone; or the number of a voucher.
@@ -149,12 +149,13 @@ pub(crate) fn find_undo(tx: &Read, entry_id: i64) -> Result<Option<i64>> {
     tx.find(sql!("SELECT entry_id FROM till_entries WHERE undoes = ?1"), [entry_id])
 }
 
-/// The last fee that a clerk took, undone or not.
-pub(crate) fn find_last_of(tx: &Read, clerk_id: MemberId) -> Result<Option<i64>> {
+/// The last fee that a clerk took, or the last cash that the clerk moved; undone or not.
+pub(crate) fn find_last_of(tx: &Read, clerk_id: MemberId, is_fee: bool) -> Result<Option<i64>> {
     let sql = sql!(
-        "SELECT max(entry_id) FROM till_entries WHERE taken_by = ?1 AND undoes IS NULL AND payment_id IS NOT NULL"
+        "SELECT max(entry_id) FROM till_entries
+          WHERE taken_by = ?1 AND undoes IS NULL AND (payment_id IS NOT NULL) = ?2"
     );
-    tx.get(sql, [clerk_id])
+    tx.get(sql, (clerk_id, is_fee))
 }
 
 /// The undoings that no admin has seen: how many, and the first.

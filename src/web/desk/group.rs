@@ -134,7 +134,9 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// The failure that names a member and why no booking was made: 409 where the clerk may go on.
 fn refusal(cx: &Change, member_id: MemberId, why: NotBooked) -> Result<Failure, Failure> {
     let profile = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
-    let reason = cx.language.say(&Text::new(problem_key(why)));
+    // The form has no time: a group flies now.
+    let key = if matches!(why, NotBooked::Full(_)) { "desk.group_full" } else { problem_key(why) };
+    let reason = cx.language.say(&Text::new(key));
     let text = Text::new("group.obstacle").with("name", profile.display_name()).with("why", reason);
     let may_go_on = matches!(why, NotBooked::HasOne | NotBooked::Full(_));
     Ok(if may_go_on { Failure::exists().saying(text) } else { Failure::entry_state().saying(text) })

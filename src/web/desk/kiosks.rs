@@ -2,7 +2,6 @@
 
 use crate::app::{self, Outcome};
 use crate::auth::{Clerk, kiosk};
-use crate::documents::qr;
 use crate::domain::ids::KioskId;
 use crate::domain::when;
 use crate::http::Answer;
@@ -110,20 +109,17 @@ pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 #[template(path = "desk/entrance_card.html", config = "assets/templates/askama.toml")]
 struct EntranceCard {
     frame: Frame,
-    url: String,
-    /// SVG.
-    qr: String,
+    /// The page for signing up, where a phone reaches it.
+    address: Option<AddressCode>,
     /// The invitation in every language: tag and text.
     words: [(&'static str, String); 5],
 }
 
 /// `GET /desk/kiosks/door`: a card to print for the entrance, with a QR code for signing up on a phone.
 pub(crate) fn show_door(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let url = format!("{}/join", site.public_url());
     let page = EntranceCard {
         frame: Frame::of(site, call, clerk, "/desk/kiosks")?,
-        qr: qr::svg(&url).ok_or_else(Failure::broken)?,
-        url,
+        address: AddressCode::of(site, "/join"),
         words: Language::AT_KIOSK.map(|one| (one.tag(), one.say(&Text::new("kiosk.door")))),
     };
     Ok(shown(StatusCode::OK, call.language(), &page))

@@ -101,6 +101,8 @@ impl Screen {
 #[template(path = "kiosk/refusal.html", config = "assets/templates/askama.toml")]
 struct Refusal {
     screen: Screen,
+    /// Key of the heading.
+    title: &'static str,
     message: String,
     problems: Vec<String>,
 }
@@ -111,6 +113,7 @@ pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Repl
     let screen = Screen { frame, guest: None };
     let page = Refusal {
         screen,
+        title: super::refusal_title(failure, "kiosk.refused"),
         message: super::failure_text(failure, language),
         problems: super::mistakes(failure, language),
     };

@@ -35,6 +35,8 @@ use askama::Template;
 #[template(path = "member/refusal.html", config = "assets/templates/askama.toml")]
 struct Refusal {
     frame: Frame,
+    /// Key of the heading.
+    title: &'static str,
     message: String,
     problems: Vec<String>,
 }
@@ -43,5 +45,5 @@ struct Refusal {
 pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();
     let (message, problems) = (failure_text(failure, language), mistakes(failure, language));
-    refused(failure, language, request_id, &Refusal { frame, message, problems })
+    refused(failure, language, request_id, &Refusal { frame, title: super::refusal_title(failure, "desk.refused"), message, problems })
 }

@@ -63,6 +63,8 @@ impl Opens {
     fn username(&self) -> String {
         match self {
             Opens::Account(profile) => profile.username.clone(),
+            // The first admin of a site is invited without a name.
+            Opens::Invitation(one) if one.name.is_empty() => String::new(),
             Opens::Invitation(one) => username::derived(&one.name),
         }
     }

@@ -71,6 +71,6 @@ fn read_token(form: Form) -> Result<String, Failure> {
 pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();
     let problems = mistakes(failure, language);
-    let (title, message) = (frame.say("desk.refused"), failure_text(failure, language));
+    let (title, message) = (frame.say(super::refusal_title(failure, "desk.refused")), failure_text(failure, language));
     refused(failure, language, request_id, &MessagePage { frame, title, tone: "bad", message, problems, next: None })
 }

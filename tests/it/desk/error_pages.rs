@@ -14,7 +14,7 @@ fn a_browser_gets_an_error_page_with_the_site_s_name() {
         let page = reply.page();
         assert!(reply.status == 404 && page.starts_with("<!doctype html>"), "{path}: {reply}");
         assert!(page.contains(&format!("<span>{hall}</span>")), "{path}: {page}");
-        assert!(page.contains("Something went wrong") && !page.contains("tunneldesk</"), "{path}: {page}");
+        assert!(page.contains("There is nothing here") && !page.contains("tunneldesk</"), "{path}: {page}");
     }
 }
 

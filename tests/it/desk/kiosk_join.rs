@@ -211,6 +211,9 @@ fn a_member_signs_up_on_a_phone_in_the_phones_language_with_a_password() {
     assert_eq!(count(&site, "SELECT count(*) FROM outbox WHERE template = 'confirm_email' AND language = 'it'"), 1);
     let card = Clerk::at(&site, &site.desk()).get("/desk/kiosks/door").page();
     assert!(card.contains("/join") && card.contains("lang=\"it\"") && card.contains("<svg"), "{card}");
+    let nameless = Site::open_with(|config| (config.demo, config.names) = (true, Vec::new()));
+    let card = Clerk::at(&nameless, &nameless.desk()).get("/desk/kiosks/door").page();
+    assert!(!card.contains("<svg") && card.contains("has no name in the network"), "no phone opens localhost: {card}");
 }
 
 #[test]

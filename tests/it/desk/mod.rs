@@ -12,6 +12,7 @@ mod colleagues;
 mod error_pages;
 mod flights_today;
 mod focus;
+mod four_screens;
 mod invitations;
 mod joining;
 mod kept;

@@ -8,8 +8,8 @@ use base64::Engine;
 use serde_json::json;
 use std::path::PathBuf;
 use tunneldesk::domain::local_time::TimeZone;
+use tunneldesk::domain::moment::Moment;
 use tunneldesk::jobs::outbox::render::{self, Context};
-use tunneldesk::moment::Moment;
 
 const SCREENS: [(&str, u32, u32); 2] = [("screen", 1280, 800), ("phone", 390, 844)];
 /// The members' own pages are read on tablets too.
@@ -32,7 +32,7 @@ pub struct Page {
 const OUTSIDE: &[Page] = &[
     Page { name: "sign-in", path: "/desk/sign-in", shows: "Sign in to the desk" },
     Page { name: "sign-in-ended", path: "/desk/sign-in?ended=1", shows: "Please begin again" },
-    Page { name: "refusal", path: "/desk/nothing", shows: "Something went wrong" },
+    Page { name: "refusal", path: "/desk/nothing", shows: "There is nothing here" },
 ];
 
 /// Pages of a signed-in clerk. Every new page of the desk has its line here.

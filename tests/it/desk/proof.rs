@@ -43,9 +43,9 @@ const HARMLESS: &[(&str, &str)] = &[
     ("/desk/record-several", "asks the signer for a proof"),
     ("/desk/sign-offs", "asks the signer for a proof, or takes away"),
     ("/desk/partners/{partner_id}/users", "gives a partner its own records back"),
-    ("/desk/partners/{partner_id}/webhooks/{hook_id}/test", "sends to an address that a proof gave"),
-    ("/desk/partners/{partner_id}/webhooks/{hook_id}/again", "sends again to an address that a proof gave"),
-    ("/desk/partners/{partner_id}/webhooks/{hook_id}/off", "sends nothing more"),
+    ("/desk/partners/{partner_id}/webhooks/{hook_id}/test", "a test event to an address that was entered with a proof"),
+    ("/desk/partners/{partner_id}/webhooks/{hook_id}/again", "sends again what waits, to an address entered with a proof"),
+    ("/desk/partners/{partner_id}/webhooks/{hook_id}/off", "takes away"),
     ("/desk/messages", "sends again what waits, or shows it to the clerk"),
     ("/desk/contact", "marks a message as answered"),
     ("/desk/payments", "money that is counted at the closing"),
@@ -112,7 +112,7 @@ fn an_admins_cookie_alone_changes_nothing_that_needs_a_proof() {
     let before = audited();
     for row in forms_of_the_desk().filter(|row| row.proven) {
         let path = row.path.replace("{member_id}", &jane.id.to_string()).replace("{group}", "mail");
-        let path = path.replace("{partner_id}", "1");
+        let path = path.replace("{partner_id}", "1").replace("{hook_id}", "1");
         let refused = admin.post(&path, &[("member", "jane"), ("role", "admin"), ("username", "jane")]);
         assert!(refused.status == 403 && refused.page().contains("action=\"/desk/prove\""), "{path}: {refused}");
     }

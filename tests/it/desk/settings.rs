@@ -132,3 +132,47 @@ fn an_admin_hands_out_and_erases_a_person_in_pages() {
     assert_eq!(admin.post(&format!("{path}/erase"), &[("username", "jane")]).status, 303);
     assert!(!admin.get(&format!("/desk/members/{}", jane.id)).page().contains("jane@example.com"));
 }
+
+#[test]
+fn a_page_that_was_open_while_somebody_else_saved_overwrites_nothing() {
+    let site = site();
+    let (ann, ben) = (Clerk::at(&site, &site.admin()), Clerk::at(&site, &site.admin()));
+    // Ann's page was made before Ben saved: it carries the values of then.
+    let stale = [
+        ("seen_tunnel.cancel_hours", "24"),
+        ("tunnel.minutes_per_quarter_hour", "20"),
+    ];
+    assert_eq!(save(&ben, "flying", &[("tunnel.cancel_hours", "3")]).status, 303);
+    let both = save(&ann, "flying", &[&stale[..], &[("tunnel.cancel_hours", "48")]].concat());
+    assert!(both.status == 422 && both.page().contains("It is now") && both.page().contains(": 3"), "{both}");
+    assert_eq!(site.inside().config.cancel_hours, 3);
+    let left = save(&ann, "flying", &[&stale[..], &[("tunnel.cancel_hours", "24")]].concat());
+    assert_eq!(left.status, 303, "{left}");
+    let now = site.inside().config.clone();
+    assert_eq!((now.cancel_hours, now.minutes_per_quarter_hour), (3, 20), "what Ann did not touch stays Ben's");
+}
+
+#[test]
+fn a_slip_of_the_finger_is_asked_about_once() {
+    let site = site();
+    let admin = Clerk::at(&site, &site.admin());
+    let slip = [("membership.yearly_fee_cents", "99999"), ("membership.currency", "EUR")];
+    let asked = save(&admin, "membership", &slip);
+    assert!(asked.status == 422 && asked.page().contains("99999? Save again to keep it."), "{asked}");
+    let odd = asked.page().split("name=\"sure\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let other = [("membership.yearly_fee_cents", "88888"), ("membership.currency", "EUR"), ("sure", &*odd)];
+    assert_eq!(save(&admin, "membership", &other).status, 422, "another slip is asked about anew");
+    assert_eq!(save(&admin, "membership", &[&slip[..], &[("sure", &*odd)]].concat()).status, 303);
+    assert_eq!(site.inside().config.yearly_fee_cents, 9_999_900);
+}
+
+#[test]
+fn a_test_message_without_a_server_says_what_to_do_and_a_waiver_without_a_text_that_nobody_signs() {
+    let site = site();
+    let admin = Clerk::at(&site, &site.admin());
+    for path in ["/desk/site/sms-test", "/desk/site/mail-test"] {
+        let refused = admin.post(path, &[]);
+        assert_eq!(refused.status, 422, "{refused}");
+    }
+    assert!(admin.get(PATH).page().contains("nobody signs and nobody is stopped"));
+}

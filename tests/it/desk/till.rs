@@ -3,7 +3,7 @@
 use super::{Clerk, demo};
 use crate::harness::{Caller, Site};
 use std::time::Duration;
-use tunneldesk::moment::Moment;
+use tunneldesk::domain::moment::Moment;
 
 const FEE_CENTS: i64 = 3_000;
 const YEAR: i64 = 365 * 86_400;
@@ -195,7 +195,7 @@ fn an_admin_undoes_a_fee_once_and_the_year_is_taken_back() {
     let path = format!("/desk/till/entries/{receipt}/undo");
     assert_eq!(clerk.post(&path, &[("reason", "wrong member")]).status, 403);
     assert!(!clerk.get(&format!("/desk/till/entries/{receipt}")).page().contains("Undo payment"));
-    assert!(clerk.get(&format!("/desk/till/entries/{receipt}")).page().contains("An admin can undo this payment"));
+    assert!(clerk.get(&format!("/desk/till/entries/{receipt}")).page().contains("An admin can undo this"));
     let reply = admin.post(&path, &[("reason", "")]);
     assert!(reply.status == 422 && reply.page().contains("Say why."), "{reply}");
     for _ in 0..2 {
@@ -209,7 +209,7 @@ fn an_admin_undoes_a_fee_once_and_the_year_is_taken_back() {
     assert!(page.contains("-30.00 CHF") && page.contains("wrong member"), "{page}");
     assert_eq!(admin.post(&format!("/desk/till/entries/{undo}/undo"), &[("reason", "x")]).status, 404);
     assert!(admin.get(&format!("/desk/till/entries/{undo}/receipt")).body.starts_with(b"%PDF"), "a printed reversal");
-    assert!(!admin.get("/desk").page().contains("that clerks undid"), "an admin knows what an admin did");
+    assert!(!admin.get("/desk").page().contains("Undone by clerks"), "an admin knows what an admin did");
     // The member pays after all, as if the undone fee had not been taken.
     pay(&clerk, jane.id, "terminal", "");
     assert_eq!(paid_until(&site, &jane), Some(site.end_of_day(site.now() + YEAR)));
@@ -227,7 +227,7 @@ fn a_clerk_undoes_the_own_last_fee_within_ten_minutes_and_an_admin_sees_it() {
     let (first, last) = (pay(&clerk, jane.id, "cash", ""), pay(&clerk, joe.id, "cash", ""));
     assert_eq!(undo(&clerk, first).status, 403, "not the last");
     assert_eq!(undo(&other, last).status, 403, "not the own");
-    assert!(clerk.get(&format!("/desk/till/entries/{last}")).page().contains("You can undo your last payment"));
+    assert!(clerk.get(&format!("/desk/till/entries/{last}")).page().contains("You can undo your last one"));
     let done = undo(&clerk, last);
     let reversal = last + 1;
     let place = format!("/desk/till/entries/{reversal}?done=undone");
@@ -240,7 +240,7 @@ fn a_clerk_undoes_the_own_last_fee_within_ten_minutes_and_an_admin_sees_it() {
     let till = clerk.get("/desk/till").page();
     assert!(till.contains("Undoes") && till.contains("30.00 CHF"), "{till}");
 
-    let waits = "Payments that clerks undid: 1";
+    let waits = "Undone by clerks: 1";
     assert!(admin.get("/desk").page().contains(waits) && !clerk.get("/desk").page().contains(waits));
     let seen = format!("/desk/till/entries/{reversal}/reviewed");
     assert_eq!(clerk.post(&seen, &[]).status, 403);
@@ -283,6 +283,42 @@ fn cash_that_is_put_in_or_taken_out_is_expected_in_the_drawer() {
     assert_eq!(close(&clerk, "134,50", "50", "").status, 303, "the drawer agrees");
     let csv = String::from_utf8(clerk.get("/desk/till/closings.csv").body).unwrap();
     assert!(csv.contains("CHF,100.00,30.00,4.50,0.00,0.00,134.50,134.50,0.00,50.00,"), "{csv}");
+}
+
+#[test]
+fn cash_that_was_moved_by_mistake_is_reversed_by_a_row_until_the_closing_has_counted_it() {
+    let site = site();
+    let (jane, clerk, other) =
+        (site.member("jane"), Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.desk()));
+    let admin = Clerk::at(&site, &site.admin());
+    let undo = |who: &Clerk, entry: i64| who.post(&format!("/desk/till/entries/{entry}/undo"), &[("reason", "a slip")]);
+    let send = |kind: &str, amount: &str, number: &str| {
+        let fields = [("kind", kind), ("amount", amount), ("reason", "petrol"), ("number", number)];
+        assert_eq!(clerk.post("/desk/till/move", &fields).status, 303);
+        site.change(|tx| Ok(tx.get::<i64>("SELECT max(entry_id) FROM till_entries", [])?))
+    };
+    let float = send("float", "1000", "11");
+    assert!(clerk.get(&format!("/desk/till/entries/{float}")).page().contains("Undo this movement"));
+    let done = undo(&clerk, float);
+    let place = format!("/desk/till/entries/{}?done=move-undone", float + 1);
+    assert_eq!(done.header("location"), Some(&*place), "{done}");
+    assert!(clerk.get(&place).page().contains("The movement was undone."));
+    assert!(clerk.get("/desk/till").page().contains("Enter the opening float"), "it is entered anew");
+    send("float", "100", "12");
+    let out = send("out", "15.50", "13");
+    assert_eq!(undo(&other, out).status, 403, "not the own");
+    assert_eq!(undo(&clerk, out).status, 303);
+    assert_eq!(undo(&clerk, out).status, 303, "a double click is one reversal");
+    assert!(admin.get("/desk").page().contains("Undone by clerks: 2"));
+    let late = send("in", "7", "14");
+    site.advance(Duration::from_secs(600));
+    assert_eq!(undo(&clerk, late).status, 403, "after ten minutes");
+    assert_eq!(undo(&admin, late).status, 303);
+    let counted = send("in", "3", "15");
+    pay(&clerk, jane.id, "cash", "");
+    assert_eq!(close(&clerk, "133", "0", "").status, 303, "100 + 3 + 30");
+    assert_eq!(undo(&admin, counted).status, 422, "the closing has counted it");
+    assert_eq!(deeds(&site, "till.move_undone"), 3);
 }
 
 #[test]

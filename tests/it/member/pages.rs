@@ -68,7 +68,7 @@ fn every_own_page_is_accessible_and_small() {
         page("own-questions", "/me/account/questions", "Answer a question"),
         page("own-leaving", "/me/leaving", "A week to change your mind"),
         page("own-child", child, "Ada Kind"),
-        page("own-refusal", "/me/nothing", "Something went wrong"),
+        page("own-refusal", "/me/nothing", "There is nothing here"),
     ] {
         pages::look(&site, &browser, &shown);
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::desk::book_beside;
-use tunneldesk::moment::Moment;
+use tunneldesk::domain::moment::Moment;
 
 struct Stage {
     site: Site,

@@ -6,12 +6,12 @@ pub(crate) mod receipts;
 use super::membership;
 use crate::app::Change;
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, PaymentId};
+use crate::domain::moment::Moment;
 use crate::domain::payment::{Decision, Price, Status, Weighted};
 use crate::domain::till::{CLERK_UNDOES_SECONDS, Kind, SECOND_FEE_SECONDS, Sums};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
-use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::members;
@@ -52,6 +52,8 @@ pub(crate) enum Denial {
     Second,
     /// The membership is paid until another day than the clerk saw: a colleague took the fee meanwhile.
     Changed,
+    /// The closing has counted the cash.
+    Closed,
 }
 
 impl Denial {
@@ -67,6 +69,7 @@ impl Denial {
             Denial::ReasonMissing => "till.reason_missing",
             Denial::Second => "till.second",
             Denial::Changed => "till.changed",
+            Denial::Closed => "till.move_closed",
         }
     }
 }
@@ -155,7 +158,7 @@ pub(crate) fn read_day(site: &Site, tx: &Read) -> Result<Day, Failure> {
         from,
         to,
         float_cents: kept.unwrap_or_default() + float.cents,
-        takes_float: kept.is_none() && float.taken == 0,
+        takes_float: kept.is_none() && float.taken == float.undone,
         currency,
         sums,
     })
@@ -251,8 +254,8 @@ fn moment(cx: &Change, day: &Day) -> Moment {
     day.closed_at.map_or(cx.now(), |closed_at| cx.now().max(closed_at))
 }
 
-/// The moment until which a clerk undoes a fee without an admin: the last that the same clerk took, minutes ago, on the
-/// day that is open. `None`: not at all.
+/// The moment until which a clerk undoes a fee or a movement of cash without an admin: the last of its kind that the same clerk
+/// made, minutes ago, on the day that is open. `None`: not at all.
 pub(crate) fn own_undo_ends(
     tx: &Read,
     clerk_id: MemberId,
@@ -263,16 +266,16 @@ pub(crate) fn own_undo_ends(
     let closed = till::find_last_closing(tx)?.map_or(0, |(_, closing)| closing.last_entry_id);
     let ends = entry.taken_at + CLERK_UNDOES_SECONDS;
     let is_open = entry.taken_by == Some(clerk_id) && entry_id > closed && now < ends;
-    Ok((is_open && till::find_last_of(tx, clerk_id)? == Some(entry_id)).then_some(ends))
+    Ok((is_open && till::find_last_of(tx, clerk_id, entry.payment_id.is_some())? == Some(entry_id)).then_some(ends))
 }
 
-/// Undoes a fee: the year that it granted is taken back. An admin undoes any, a clerk the own last one within minutes and
-/// before the closing, else 403. A second call changes nothing. Audited; the member is notified. 404 where there is no such
-/// fee. Returns the number of the entry that undoes it.
-pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Result<i64, Denial>, Failure> {
+/// Undoes an entry of the till. A fee: the year that it granted is taken back, and the member is notified. Cash that was moved:
+/// before the closing, which has counted it. An admin undoes any, a clerk the own last one within minutes and before the closing, else
+/// 403. A second call changes nothing. Audited. 404 where there is no such entry. Returns the number of the entry that undoes it.
+pub(crate) fn undo_entry(cx: &Change, entry_id: i64, reason: &str) -> Result<Result<i64, Denial>, Failure> {
     cx.check_staff()?;
     let entry = till::find(cx.tx, entry_id)?
-        .filter(|entry| entry.undoes.is_none() && entry.payment_id.is_some())
+        .filter(|entry| entry.undoes.is_none())
         .ok_or_else(Failure::not_found)?;
     let (undo, is_admin) = (till::find_undo(cx.tx, entry_id)?, cx.check_admin().is_ok());
     let clerk_id = cx.member_id().unwrap_or_default();
@@ -289,17 +292,16 @@ pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Resul
     if day.to > day.from && day.currency.as_ref() != Some(&entry.currency) {
         return Ok(Err(Denial::OtherCurrency));
     }
-    let payment_id = entry.payment_id.ok_or_else(Failure::broken)?;
-    let mut account = payments::find_by_number(cx.tx, payment_id)?.ok_or_else(Failure::broken)?;
-    if let Some(member_id) = account.member_id {
-        cx.served(member_id)?;
-    }
-    (account.report.status, account.refunded_cents) = (Status::Refunded, Some(entry.amount_cents));
-    membership::apply(cx, &mut account)?;
+    let subject = match entry.payment_id {
+        Some(payment_id) => take_year_back(cx, payment_id, entry.amount_cents)?,
+        None if entry_id <= day.from => return Ok(Err(Denial::Closed)),
+        None => Subject::Site,
+    };
+    let (kind, cents) = (entry.kind, -entry.amount_cents);
     let undo = till::insert(
         cx.tx,
         &Entry {
-            amount_cents: -entry.amount_cents,
+            amount_cents: cents,
             reason: reason.to_owned(),
             undoes: Some(entry_id),
             paid_until: None,
@@ -311,10 +313,21 @@ pub(crate) fn undo_fee(cx: &Change, entry_id: i64, reason: &str) -> Result<Resul
             ..entry
         },
     )?;
-    let subject = account.member_id.map_or(Subject::Payment(payment_id), Subject::Member);
-    let detail = Detail::none().number("entry_id", undo).number("undoes", entry_id).word("kind", entry.kind.name());
-    cx.record("payment.undone", &subject, &detail.number("amount_cents", -entry.amount_cents))?;
+    let action = if entry.payment_id.is_some() { "payment.undone" } else { "till.move_undone" };
+    let detail = Detail::none().number("entry_id", undo).number("undoes", entry_id).word("kind", kind.name());
+    cx.record(action, &subject, &detail.number("amount_cents", cents))?;
     Ok(Ok(undo))
+}
+
+/// Takes back the year that a fee granted. Returns whose fee it was.
+fn take_year_back(cx: &Change, payment_id: PaymentId, cents: i64) -> Result<Subject, Failure> {
+    let mut account = payments::find_by_number(cx.tx, payment_id)?.ok_or_else(Failure::broken)?;
+    if let Some(member_id) = account.member_id {
+        cx.served(member_id)?;
+    }
+    (account.report.status, account.refunded_cents) = (Status::Refunded, Some(cents));
+    membership::apply(cx, &mut account)?;
+    Ok(account.member_id.map_or(Subject::Payment(payment_id), Subject::Member))
 }
 
 /// Closes the day: everything since the last closing is summed, and no longer changes. The same form sent again makes

@@ -6,10 +6,10 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, ActorId, Origin};
 use crate::domain::ids::{MemberId, TunnelId};
+use crate::domain::moment::Moment;
 use crate::domain::payment::Event;
 use crate::domain::role::Role;
 use crate::i18n::language::Language;
-use crate::moment::Moment;
 use crate::ops::lifecycle::Identity;
 use crate::store::data_dir::DataDir;
 use crate::store::tables::till as store;
@@ -128,7 +128,7 @@ fn take(site: &Site, actor: &RankedActor, member_id: MemberId, kind: Kind, form_
 }
 
 fn undo(site: &Site, actor: &RankedActor, entry_id: i64) -> Result<i64, Denial> {
-    change(site, actor.clone(), Language::English, |cx| undo_fee(cx, entry_id, "a mistake")).unwrap()
+    change(site, actor.clone(), Language::English, |cx| undo_entry(cx, entry_id, "a mistake")).unwrap()
 }
 
 fn close(site: &Site, actor: &RankedActor, day: &Day, over: i64, form_number: i64) -> Result<i64, ClosingDenial> {

@@ -40,6 +40,8 @@ struct Level {
     key: String,
     name: String,
     ticked: bool,
+    /// The number of required skills that the member does not have yet.
+    missing: usize,
     skills: Vec<(String, String, bool)>,
 }
 
@@ -108,13 +110,13 @@ pub(crate) fn enter(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
 }
 
-/// The ticked skills, and those skills of ticked levels that the member does not have yet.
+/// The ticked skills, and those that ticked levels require and the member does not have yet.
 fn all_skills(site: &Site, tx: &Read, member_id: MemberId, sent: &OpeningInput) -> Result<Vec<String>, Failure> {
     let states = logbook::list_skill_states(tx, member_id)?;
     let has = |skill: &str| states.iter().any(|(one, status)| one == skill && status.blocks_same_skill());
     let mut skills = sent.skills.clone();
     for level in site.catalogue.levels().filter(|level| sent.levels.contains(&key(level))) {
-        skills.extend(level.skills.iter().map(|one| one.skill.clone()).filter(|skill| !has(skill)));
+        skills.extend(level.required().map(|one| one.skill.clone()).filter(|skill| !has(skill)));
     }
     skills.sort_unstable();
     skills.dedup();
@@ -144,7 +146,8 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, mut sent: OpeningInput, problem
         let skills: Vec<_> = open.map(|one| (one.skill.clone(), say(&one.name), ticked(&one.skill))).collect();
         if !skills.is_empty() {
             let key = key(level);
-            levels.push(Level { ticked: sent.levels.contains(&key), key, name: say(&level.name), skills });
+            let missing = level.required().filter(|one| !has(&one.skill)).count();
+            levels.push(Level { ticked: sent.levels.contains(&key), key, name: say(&level.name), missing, skills });
         }
     }
     let today = site.time_zone()?.date(site.now());

@@ -1,15 +1,16 @@
 //! The status of a member on the card: flight time, next booking, progress towards the next levels, ban, note and cards.
 
 use crate::app::joining;
-use crate::app::logbook::rules::list_next_skills;
+use crate::app::logbook::progression;
 use crate::domain::catalogue::names;
 use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
+use crate::domain::moment::Moment;
+use crate::domain::progression::{State, Step};
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
-use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::standing;
@@ -152,27 +153,20 @@ pub(super) fn next_booking(
     }))
 }
 
-/// The next levels of a member, flyer levels first.
+/// The open levels of a member, flyer levels first.
 fn levels(site: &Site, tx: &Read, member_id: MemberId, language: Language) -> Result<Vec<LevelProgress>, Failure> {
-    let mut levels: Vec<(&str, LevelProgress)> = Vec::new();
-    for (level, skill) in list_next_skills(site, tx, member_id)?.into_iter().filter(|(_, skill)| skill.required) {
-        let name = names::say(language, &level.name);
-        let known = levels.iter().position(|(_, progress)| progress.name == name);
-        let place = known.unwrap_or_else(|| {
-            let of = level.required().count();
-            let progress = LevelProgress { name: name.to_owned(), done: of, of, missing: String::new(), more: 0 };
-            levels.push((&level.cat_group, progress));
-            levels.len() - 1
-        });
-        let progress = &mut levels[place].1;
-        progress.done -= 1;
-        if progress.of - progress.done > SKILLS_SHOWN_MAX {
-            progress.more += 1;
-        } else {
-            let comma = if progress.missing.is_empty() { "" } else { ", " };
-            progress.missing = format!("{}{comma}{}", progress.missing, names::say(language, &skill.name));
+    let mut open: Vec<Step> = progression::steps(site, tx, member_id)?;
+    open.retain(|step| step.state == State::Open);
+    open.sort_by_key(|step| step.level.cat_group != "Flyer");
+    let progress = |step: &Step| {
+        let missing = step.missing.iter().take(SKILLS_SHOWN_MAX).map(|skill| names::say(language, &skill.name));
+        LevelProgress {
+            name: names::say(language, &step.level.name).to_owned(),
+            done: step.signed(),
+            of: step.required(),
+            missing: missing.collect::<Vec<_>>().join(", "),
+            more: step.missing.len().saturating_sub(SKILLS_SHOWN_MAX),
         }
-    }
-    levels.sort_by_key(|(cat_group, _)| *cat_group != "Flyer");
-    Ok(levels.into_iter().map(|(_, progress)| progress).take(LEVELS_SHOWN_MAX).collect())
+    };
+    Ok(open.iter().take(LEVELS_SHOWN_MAX).map(progress).collect())
 }

@@ -8,6 +8,7 @@ use super::{PART, tables};
 use crate::app::import_export::cell::{RowWriter, Separator};
 use crate::auth::Clerk;
 use crate::domain::local_time::TimeZone;
+use crate::domain::moment::Moment;
 use crate::domain::payment::Price;
 use crate::domain::till::Kind;
 use crate::http::Answer;
@@ -15,7 +16,6 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::i18n::number::grouped;
-use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::queries::ends;
 use crate::store::queries::hall::{self, Outcomes};
@@ -75,8 +75,9 @@ struct Report {
     /// Members who were checked in, and how many of them had been before.
     flyers: (i64, i64),
     signed: Vec<(String, i64)>,
-    /// Amounts by month and kind; the kind that follows [`Kind::FEES`] is the processor's.
-    fees: BTreeMap<String, [i64; COLUMNS]>,
+    /// Amounts by month, currency and kind; the kind that follows [`Kind::FEES`] is the processor's.
+    fees: BTreeMap<(String, String), [i64; COLUMNS]>,
+    /// That of the fee of now.
     currency: String,
     memberships: i64,
     reminded: i64,
@@ -88,19 +89,18 @@ const COLUMNS: usize = Kind::FEES.len() + 1;
 fn read(site: &Site, zone: &TimeZone, range: &Range) -> Result<Report, Failure> {
     let (from, to, now) = (range.from, range.to, site.now());
     let report = site.store.read(|tx| {
-        let mut fees: BTreeMap<String, [i64; COLUMNS]> = BTreeMap::new();
-        let currency = site.fee(tx)?.currency.unwrap_or_default();
-        // Fees in another currency than today's are in the accountant's file alone.
-        let mut add = |at: Moment, column: usize, cents: i64| {
+        let mut fees: BTreeMap<(String, String), [i64; COLUMNS]> = BTreeMap::new();
+        let mut add = |at: Moment, currency: String, column: usize, cents: i64| {
             let month = zone.date(at).chars().take(7).collect();
-            fees.entry(month).or_default()[column] += cents;
+            fees.entry((month, currency)).or_default()[column] += cents;
         };
-        for fee in hall::list_fees(tx, from, to)?.into_iter().filter(|fee| fee.currency == currency) {
-            let column = Kind::FEES.iter().position(|kind| Some(*kind) == fee.kind);
-            column.into_iter().for_each(|column| add(fee.at, column, fee.cents));
+        for fee in hall::list_fees(tx, from, to)? {
+            if let Some(column) = Kind::FEES.iter().position(|kind| Some(*kind) == fee.kind) {
+                add(fee.at, fee.currency, column, fee.cents);
+            }
         }
-        for (at, cents, _) in hall::list_processed(tx, from, to)?.into_iter().filter(|(_, _, of)| *of == currency) {
-            add(at, COLUMNS - 1, cents);
+        for (at, cents, currency) in hall::list_processed(tx, from, to)? {
+            add(at, currency, COLUMNS - 1, cents);
         }
         Ok(Report {
             used: used(site, zone, range, &hall::list_booked(tx, site.tunnel_id, from, to)?),
@@ -108,7 +108,7 @@ fn read(site: &Site, zone: &TimeZone, range: &Range) -> Result<Report, Failure> 
             flyers: hall::count_flyers(tx, site.tunnel_id, from, to)?,
             signed: hall::list_signed(tx, from, to)?,
             fees,
-            currency,
+            currency: site.fee(tx)?.currency.unwrap_or_default(),
             memberships: ends::list_memberships(tx, now, now + ENDING_DAYS * DAY_SECONDS)?.len() as i64,
             reminded: hall::list_reminded(tx, from, to)?.iter().map(|(_, count)| count).sum(),
         })
@@ -207,22 +207,25 @@ fn signed(call: &Call, report: &Report) -> Vec<(String, String)> {
 }
 
 fn months(language: Language, report: &Report) -> Vec<MonthView> {
-    let money = |cents: i64| Price { cents, currency: report.currency.clone() }.in_words(language);
-    let month = |(month, amounts): (&String, &[i64; COLUMNS])| MonthView {
-        month: month.clone(),
-        amounts: amounts.iter().map(|cents| money(*cents)).collect(),
-        total: money(amounts.iter().sum()),
+    let month = |((month, currency), amounts): (&(String, String), &[i64; COLUMNS])| {
+        let money = |cents: i64| Price { cents, currency: currency.clone() }.in_words(language);
+        MonthView {
+            month: month.clone(),
+            amounts: amounts.iter().map(|cents| money(*cents)).collect(),
+            total: money(amounts.iter().sum()),
+        }
     };
     report.fees.iter().map(month).collect()
 }
 
-/// Fees by month, in whole units of the currency; `None` with fewer than two months, which are no comparison.
+/// Fees by month, in whole units of the currency of now; `None` with fewer than two months, which are no comparison.
 fn chart(call: &Call, report: &Report) -> Option<Chart> {
     let unit = |amounts: &[i64; COLUMNS]| {
         let price = Price { cents: amounts.iter().sum(), currency: report.currency.clone() }.to_string();
         price.split(['.', ' ']).next().and_then(|whole| whole.parse::<i64>().ok()).unwrap_or(0).max(0)
     };
-    let bars: Vec<(&str, i64)> = report.fees.iter().map(|(month, amounts)| (month.as_str(), unit(amounts))).collect();
+    let of_now = report.fees.iter().filter(|((_, currency), _)| *currency == report.currency);
+    let bars: Vec<(&str, i64)> = of_now.map(|((month, _), amounts)| (month.as_str(), unit(amounts))).collect();
     let title = call.say("reports.fees");
     (bars.len() > 1).then(|| Chart::bars("fees", title.clone(), title, &bars, call.language()))
 }
@@ -260,9 +263,9 @@ pub(crate) fn csv(site: &Site, call: &Call, _: &Clerk) -> Answer {
     rows.push(row("flyers", "returning", "", report.flyers.1));
     rows.extend(report.signed.iter().map(|(cat_group, count)| row("signed", cat_group, "", *count)));
     let names = Kind::FEES.map(Kind::name).into_iter().chain(["processor"]);
-    for (month, amounts) in &report.fees {
+    for ((month, currency), amounts) in &report.fees {
         let fees = names.clone().zip(amounts);
-        rows.extend(fees.map(|(kind, cents)| row(&format!("fees_cents_{}", report.currency), month, kind, *cents)));
+        rows.extend(fees.map(|(kind, cents)| row(&format!("fees_cents_{currency}"), month, kind, *cents)));
     }
     rows.push(row("ending", "memberships", "30 days", report.memberships));
     rows.push(row("reminded", "", "", report.reminded));

@@ -35,7 +35,7 @@ fn send(site: &Site, call: &Call, clerk: &Clerk, channel: Channel) -> Answer {
         Channel::Sms => ("site.sms_none_next", "site.sms_no_number"),
     };
     if !site.delivers(channel) {
-        return Err(Failure::not_configured().saying(Text::new(unset)));
+        return Err(Failure::field("channel", Text::new(unset)));
     }
     app::change(site, clerk, call.language(), |cx| {
         let tx = cx.tx;

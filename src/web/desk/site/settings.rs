@@ -16,6 +16,7 @@ use crate::http::{fields, reply};
 use crate::i18n::language::Text;
 use crate::site::{Site, live};
 use crate::store::tables::settings::{self as rows, Change as Row};
+use crate::store::tables::site_texts::{self, Kind};
 use crate::web::{Form, Frame, form, form_status, read_form, show as shown};
 use askama::Template;
 use std::net::IpAddr;
@@ -23,6 +24,7 @@ use std::net::IpAddr;
 const DONE: [(&str, &str); 2] = [("saved", "settings.done_saved"), ("undone", "settings.done_undone")];
 const CHANGES_SHOWN: i64 = 30;
 const VALUE_CHARS_MAX: usize = 500;
+const SURE_CHARS_MAX: usize = 2_000;
 const PATH: &str = "/desk/site/settings";
 const CURRENCY: &str = "membership.currency";
 
@@ -34,6 +36,7 @@ struct Page {
     changes: Vec<ChangeView>,
     /// The name of the group whose form was refused, or `undo`; empty without one.
     refused: String,
+    odd: String,
     problem: Option<String>,
 }
 
@@ -41,6 +44,8 @@ struct GroupView {
     name: &'static str,
     heading: String,
     guarded: bool,
+    /// A text about the group, with the address where its work is done.
+    hint: Option<(String, &'static str)>,
     /// Whether a setting can be saved: not all stand in the file.
     open: bool,
     fields: Vec<FieldView>,
@@ -52,6 +57,8 @@ struct FieldView {
     /// How the field is shown: `number`, `text`, `secret`, `truth` or `choice`.
     kind: &'static str,
     value: String,
+    /// The value in force, which the form carries along: somebody else may change it meanwhile.
+    seen: String,
     least: i64,
     most: i64,
     /// Value and word of each choice.
@@ -70,10 +77,13 @@ struct ChangeView {
 }
 
 /// A form that was refused: its group, what was typed, and why.
+#[derive(Default)]
 struct Refused {
     group: String,
     typed: Vec<(&'static str, String)>,
     problem: String,
+    /// The unusual values that the admin is asked about; the same form sent again keeps them.
+    odd: String,
 }
 
 /// `GET /desk/site/settings`
@@ -84,9 +94,10 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> Answer {
     let (frame, zone, language) =
         (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?, call.language());
-    let (set, changes, currency) = site.store.read(|tx| {
+    let (set, changes, currency, has_text) = site.store.read(|tx| {
         let currency = site.fee(tx)?.currency.unwrap_or_default();
-        Ok((live::read(&site.keys, tx)?, rows::list(tx, CHANGES_SHOWN)?, currency))
+        let has_text = site_texts::find_in_force(tx, Kind::Waiver)?.is_some();
+        Ok((live::read(&site.keys, tx)?, rows::list(tx, CHANGES_SHOWN)?, currency, has_text))
     })?;
     let typed = |key: &str| {
         let typed = refused.as_ref().and_then(|refused| refused.typed.iter().find(|(known, _)| *known == key));
@@ -99,6 +110,8 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
             name: group.name(),
             heading: call.say(group.key()),
             guarded: group.is_guarded(),
+            hint: (group == Group::Waiver && !has_text)
+                .then(|| (call.say("settings.waiver_no_text"), "/desk/texts?kind=waiver")),
             open: fields.iter().any(|field| field.fixed.is_none()),
             fields,
         }
@@ -113,13 +126,14 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
             admin: row.admin,
         }
     };
-    let (group_name, problem) = refused
-        .as_ref()
-        .map_or((String::new(), None), |refused| (refused.group.clone(), Some(refused.problem.clone())));
+    let (group_name, odd, problem) = refused.as_ref().map_or_else(Default::default, |refused| {
+        (refused.group.clone(), refused.odd.clone(), Some(refused.problem.clone()))
+    });
     let page = Page {
         groups: Group::ALL.map(group).into(),
         changes: changes.into_iter().map(change).collect(),
         refused: group_name,
+        odd,
         problem,
         frame,
     };
@@ -136,6 +150,11 @@ fn text_in_force(site: &Site, set: &[(String, String)], setting: &DeskSetting) -
 fn amount(stored: &str, currency: &str) -> String {
     let price = stored.parse().map(|cents| Price { cents, currency: currency.to_owned() }.to_string());
     price.ok().and_then(|price| price.split(' ').next().map(str::to_owned)).unwrap_or_default()
+}
+
+/// A stored value as its field shows it.
+fn shown_in_field(setting: &DeskSetting, stored: &str, currency: &str) -> String {
+    if setting.input == Input::Money { amount(stored, currency) } else { stored.to_owned() }
 }
 
 fn field(
@@ -158,10 +177,10 @@ fn field(
     };
     let value = match setting.input {
         Input::Secret => String::new(),
-        Input::Money => amount(&stored, currency),
-        _ => stored,
+        _ => shown_in_field(setting, &stored, currency),
     };
     FieldView {
+        seen: value.clone(),
         key: setting.key,
         label: say(setting.label),
         kind,
@@ -194,20 +213,72 @@ fn told(site: &Site, call: &Call, row: &Row, setting: Option<&'static DeskSettin
     call.language().labelled(&call.say(setting.label), &value)
 }
 
+/// What a form of a group says.
+struct Sent {
+    typed: Vec<(&'static str, String)>,
+    /// The label of each setting that somebody else changed since the page was made, with its value of now.
+    changed: Vec<String>,
+    /// The unusual values that the admin was asked about.
+    sure: String,
+}
+
+/// Reads the form. A setting that was left as the page showed it keeps its value, which somebody else may have changed since.
+fn read(site: &Site, call: &Call, group: Group) -> Result<Sent, Failure> {
+    let mut form = form(call)?;
+    let (set, currency) =
+        site.store.read(|tx| Ok((live::read(&site.keys, tx)?, site.fee(tx)?.currency.unwrap_or_default())))?;
+    let mut sent = Sent { typed: Vec::new(), changed: Vec::new(), sure: form.line("sure", SURE_CHARS_MAX) };
+    let carries_seen = form.has("seen");
+    for setting in group.settings() {
+        if !form.has(setting.key) && setting.input == Input::Secret {
+            continue;
+        }
+        let mut text = form.line(setting.key, VALUE_CHARS_MAX);
+        if carries_seen && setting.input != Input::Secret {
+            let seen = form.line(&format!("seen_{}", setting.key), VALUE_CHARS_MAX);
+            let now = shown_in_field(setting, &text_in_force(site, &set, setting), &currency);
+            if text == seen {
+                text = now;
+            } else if seen != now && text != now {
+                sent.changed.push(call.language().labelled(&call.say(setting.label), &now));
+            }
+        }
+        sent.typed.push((setting.key, text));
+    }
+    form.finish()?;
+    Ok(sent)
+}
+
 /// `POST /desk/site/settings/{group}`: saves a group.
 pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let group = Group::parse(call.param(0)).ok_or_else(Failure::not_found)?;
-    let mut sent = form(call)?;
-    let mut typed: Vec<(&'static str, String)> = Vec::new();
-    for setting in group.settings() {
-        if sent.has(setting.key) || setting.input != Input::Secret {
-            typed.push((setting.key, sent.line(setting.key, VALUE_CHARS_MAX)));
-        }
-    }
-    sent.finish()?;
-    let refuse = |problem: String| {
-        page(site, call, clerk, Some(Refused { group: group.name().to_owned(), typed: typed.clone(), problem }))
+    let Sent { typed, changed, sure } = read(site, call, group)?;
+    let refuse = |problem: String, odd: String| {
+        page(site, call, clerk, Some(Refused { group: group.name().to_owned(), typed: typed.clone(), problem, odd }))
     };
+    if !changed.is_empty() {
+        let text = Text::new("desk.changed_meanwhile").with("now", changed.join(" · "));
+        return refuse(call.language().say(&text), String::new());
+    }
+    let (values, odd) = match judge(site, call, &typed)? {
+        Ok(judged) => judged,
+        Err(key) => return refuse(call.say(key), String::new()),
+    };
+    if !odd.is_empty() && odd != sure {
+        return refuse(call.language().say(&Text::new("settings.sure").with("values", &odd)), odd);
+    }
+    match change(site, call, clerk, |_| Ok(Some(values.clone())))? {
+        Ok(()) => Ok(reply::see_other(&format!("{PATH}?done=saved#{}", group.name()))),
+        Err(problem) => refuse(problem, String::new()),
+    }
+}
+
+/// The values that differ from those in force, and the unusual ones among them in words; or the key of what is wrong.
+fn judge(
+    site: &Site,
+    call: &Call,
+    typed: &[(&'static str, String)],
+) -> Result<Result<(Vec<NewValue>, String), &'static str>, Failure> {
     // An amount is in the currency that the same form names, unless the file names another.
     let named = typed.iter().find(|(key, _)| *key == CURRENCY && site.config.fixed_by(key).is_none());
     let named = named.map(|(_, currency)| currency.to_ascii_uppercase());
@@ -218,29 +289,30 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         };
         Ok((live::read(&site.keys, tx)?, currency.unwrap_or_default()))
     })?;
-    let mut values: Vec<NewValue> = Vec::new();
-    for (key, text) in &typed {
+    let unit = parse_amount("1", &currency).unwrap_or(1);
+    let (mut values, mut odd): (Vec<NewValue>, Vec<String>) = Default::default();
+    for (key, text) in typed {
         let Some(setting) = desk::find(key).filter(|_| site.config.fixed_by(key).is_none()) else { continue };
         let value = match setting.input {
             Input::Money => match parse_amount(text, &currency) {
                 Some(cents) => cents.to_string(),
-                None => return refuse(call.say("till.no_amount")),
+                None => return Ok(Err("till.no_amount")),
             },
             _ => text.clone(),
         };
-        if setting.input == Input::Secret || value != text_in_force(site, &set, setting) {
-            values.push((setting, Some(value)));
+        if setting.input != Input::Secret && value == text_in_force(site, &set, setting) {
+            continue;
         }
+        if setting.is_odd(&value, unit) {
+            odd.push(call.language().labelled(&call.say(setting.label), text));
+        }
+        values.push((setting, Some(value)));
     }
-    if let Some(names) = typed.iter().find(|(key, _)| *key == "names").map(|(_, names)| names)
-        && !reaches(call, names)
-    {
-        return refuse(call.say("settings.own_name"));
+    let names = typed.iter().find(|(key, _)| *key == "names").map(|(_, names)| names);
+    if names.is_some_and(|names| !reaches(call, names)) {
+        return Ok(Err("settings.own_name"));
     }
-    match change(site, call, clerk, |_| Ok(Some(values.clone())))? {
-        Ok(()) => Ok(reply::see_other(&format!("{PATH}?done=saved#{}", group.name()))),
-        Err(problem) => refuse(problem),
-    }
+    Ok(Ok((values, odd.join(" · "))))
 }
 
 /// Whether the page that is being read stays reachable under these names.
@@ -256,7 +328,7 @@ pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let back = |cx: &Change| Ok(effect::undoing(cx, change_id)?.map(|value| vec![value]));
     match change(site, call, clerk, back)? {
         Ok(()) => Ok(reply::see_other(&format!("{PATH}?done=undone#changes"))),
-        Err(problem) => page(site, call, clerk, Some(Refused { group: "undo".to_owned(), typed: Vec::new(), problem })),
+        Err(problem) => page(site, call, clerk, Some(Refused { group: "undo".to_owned(), problem, ..Refused::default() })),
     }
 }
 

@@ -20,11 +20,12 @@ use crate::store::tables::{members, tunnels};
 use crate::web::{Frame, done_with, form_status, path_id, read_form, show as shown};
 use askama::Template;
 
-const DONE: [(&str, &str); 4] = [
+const DONE: [(&str, &str); 5] = [
     ("taken", "till.done_taken"),
     ("taken-mailed", "till.done_taken_mailed"),
     ("mailed", "till.done_mailed"),
     ("undone", "till.done_undone"),
+    ("move-undone", "till.done_move_undone"),
 ];
 
 #[derive(Template)]
@@ -50,6 +51,8 @@ struct Page {
     undoes: Option<i64>,
     undone_by: Option<i64>,
     may_undo: bool,
+    /// Whether the entry is of cash without a fee.
+    is_movement: bool,
     /// Until when the clerk can undo the own payment, in words.
     undo_until: Option<String>,
     /// Whether the entry undoes another, and waits for this admin to see it.
@@ -69,18 +72,19 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'stat
     let entry_id = path_id(call, 0)?;
     let mut frame = Frame::of(site, call, clerk, PART)?;
     let (zone, language) = (site.time_zone()?, call.language());
-    let (line, account, own_until) = site.store.read(|tx| {
+    let (line, account, own_until, is_open) = site.store.read(|tx| {
         let line = till::find_line(tx, entry_id)?.ok_or_else(Failure::not_found)?;
         let entry = till::find(tx, entry_id)?.ok_or_else(Failure::not_found)?;
         let account = line.member_id.map(|member_id| members::find_account_by_id(tx, member_id)).transpose()?.flatten();
         let own_until = effect::own_undo_ends(tx, clerk.id(), entry_id, &entry, site.now())?;
-        Ok((line, account, own_until))
+        Ok((line, account, own_until, entry_id > effect::read_day(site, tx)?.from))
     })?;
     let amount = money(language, line.amount_cents, &line.currency);
     frame.done = done_with(call, &DONE, |text| text.with("amount", &amount).with("name", &line.member));
     let served = account.filter(|account| clerk.denial(account).is_none());
     let is_movement = Kind::MOVEMENTS.contains(&line.kind);
-    let is_fee = line.undoes.is_none() && line.undone_by.is_none() && !is_movement;
+    let stands = line.undoes.is_none() && line.undone_by.is_none();
+    let (is_fee, is_moved) = (stands && !is_movement, stands && is_movement && is_open);
     let is_admin = clerk.check_admin().is_ok();
     let own_until = own_until.filter(|_| !is_admin);
     let status = form_status(refused.is_some());
@@ -101,8 +105,9 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(String, &'stat
         reason: line.reason,
         member_id: line.member_id,
         member: line.member,
-        needs_admin: is_fee && !is_admin && own_until.is_none(),
-        may_undo: is_fee && (is_admin || own_until.is_some()) && served.is_some(),
+        needs_admin: (is_fee || is_moved) && !is_admin && own_until.is_none(),
+        may_undo: (is_admin || own_until.is_some()) && (is_moved || is_fee && served.is_some()),
+        is_movement,
         undo_until: own_until.map(|until| language.say(&Text::new("till.undo_until").with("clock", zone.clock(until)))),
         waits_for_review: is_admin && line.undoes.is_some() && line.reviewed_by.is_none(),
         mail_to: served
@@ -191,13 +196,17 @@ pub(crate) fn mail(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
 }
 
-/// `POST /desk/till/entries/{entry_id}/undo`: undoes a fee and takes the year back; leads to the entry that undoes it, whose paper
-/// is printed.
+/// `POST /desk/till/entries/{entry_id}/undo`: undoes a fee and takes the year back, or undoes cash that was moved; leads to the
+/// entry that undoes it.
 pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let entry_id = path_id(call, 0)?;
     let reason = read_form(call, |form| form.line("reason", TEXT_CHARS_MAX))?;
-    match app::change(site, clerk, call.language(), |cx| effect::undo_fee(cx, entry_id, &reason))? {
-        Ok(undo) => back(undo, "undone"),
+    match app::change(site, clerk, call.language(), |cx| effect::undo_entry(cx, entry_id, &reason))? {
+        Ok(undo) => {
+            let kind = site.store.read(|tx| Ok(till::find(tx, undo)?.map(|entry| entry.kind)))?;
+            let is_movement = kind.is_some_and(|kind| Kind::MOVEMENTS.contains(&kind));
+            back(undo, if is_movement { "move-undone" } else { "undone" })
+        }
         Err(denial) => page(site, call, clerk, Some((reason, denial.key()))),
     }
 }

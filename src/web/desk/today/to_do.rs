@@ -47,7 +47,7 @@ pub(super) fn list(site: &Site, language: Language, admin: bool) -> Result<Vec<T
         (contacts, "plain", "desk.waits_contacts", "/desk/messages?box=contact"),
         (unsent, "plain", "desk.waits_unsent", "/desk/messages?box=waiting"),
         (no_signer, "soon", "desk.waits_signer", "/desk/site/signers"),
-        (no_name, "soon", "desk.waits_name", "/desk/site"),
+        (no_name, "soon", "desk.waits_name", "/desk/site/settings#addresses"),
     ];
     let waits = kinds.into_iter().filter(|(count, ..)| *count > 0);
     let counted = waits.map(|(count, tone, key, path)| Task {

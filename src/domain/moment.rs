@@ -1,5 +1,6 @@
 //! Moments: points in time, which differ from lengths of time by their type.
 
+use crate::keys::Part;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Debug, Display};
 use std::ops::{Add, AddAssign, Sub};
@@ -72,5 +73,11 @@ impl From<i64> for Moment {
 impl From<Moment> for i64 {
     fn from(moment: Moment) -> i64 {
         moment.0
+    }
+}
+
+impl From<Moment> for Part<'_> {
+    fn from(moment: Moment) -> Self {
+        moment.0.into()
     }
 }
