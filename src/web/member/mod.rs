@@ -45,5 +45,10 @@ struct Refusal {
 pub(crate) fn refusal(failure: &Failure, frame: Frame, request_id: &str) -> Reply {
     let language = frame.language();
     let (message, problems) = (failure_text(failure, language), mistakes(failure, language));
-    refused(failure, language, request_id, &Refusal { frame, title: super::refusal_title(failure, "desk.refused"), message, problems })
+    refused(
+        failure,
+        language,
+        request_id,
+        &Refusal { frame, title: super::refusal_title(failure, "desk.refused"), message, problems },
+    )
 }

@@ -179,7 +179,8 @@ impl Hall {
 
     /// What the database, *Today* and the report say, beside the model.
     fn compare(&self, what: &str) {
-        let sql = "SELECT booking_id, member_id, flight_date, minutes_booked, ended_as, arrived_at IS NOT NULL FROM bookings";
+        let sql =
+            "SELECT booking_id, member_id, flight_date, minutes_booked, ended_as, arrived_at IS NOT NULL FROM bookings";
         type Row = ((i64, i64, i64, i64), (Option<String>, bool));
         let rows: Vec<Row> = self.site.change(|tx| Ok(tx.list(sql, [])?));
         let rows: BTreeMap<i64, Booked> = rows
@@ -201,7 +202,10 @@ impl Hall {
         let report = self.manager.get(&format!("/desk/reports/hall.csv?from={}&to={}", day(first), day(last)));
         let report = String::from_utf8(report.body).unwrap();
         for (row, figure) in expected {
-            assert!(report.lines().any(|line| line == format!("{row},{figure}")), "{row}{figure} after {what}: {report}");
+            assert!(
+                report.lines().any(|line| line == format!("{row},{figure}")),
+                "{row}{figure} after {what}: {report}"
+            );
         }
         let today = day(self.site.now());
         // Whoever did not come was expected.

@@ -44,7 +44,10 @@ const HARMLESS: &[(&str, &str)] = &[
     ("/desk/sign-offs", "asks the signer for a proof, or takes away"),
     ("/desk/partners/{partner_id}/users", "gives a partner its own records back"),
     ("/desk/partners/{partner_id}/webhooks/{hook_id}/test", "a test event to an address that was entered with a proof"),
-    ("/desk/partners/{partner_id}/webhooks/{hook_id}/again", "sends again what waits, to an address entered with a proof"),
+    (
+        "/desk/partners/{partner_id}/webhooks/{hook_id}/again",
+        "sends again what waits, to an address entered with a proof",
+    ),
     ("/desk/partners/{partner_id}/webhooks/{hook_id}/off", "takes away"),
     ("/desk/messages", "sends again what waits, or shows it to the clerk"),
     ("/desk/contact", "marks a message as answered"),

@@ -138,10 +138,7 @@ fn a_page_that_was_open_while_somebody_else_saved_overwrites_nothing() {
     let site = site();
     let (ann, ben) = (Clerk::at(&site, &site.admin()), Clerk::at(&site, &site.admin()));
     // Ann's page was made before Ben saved: it carries the values of then.
-    let stale = [
-        ("seen_tunnel.cancel_hours", "24"),
-        ("tunnel.minutes_per_quarter_hour", "20"),
-    ];
+    let stale = [("seen_tunnel.cancel_hours", "24"), ("tunnel.minutes_per_quarter_hour", "20")];
     assert_eq!(save(&ben, "flying", &[("tunnel.cancel_hours", "3")]).status, 303);
     let both = save(&ann, "flying", &[&stale[..], &[("tunnel.cancel_hours", "48")]].concat());
     assert!(both.status == 422 && both.page().contains("It is now") && both.page().contains(": 3"), "{both}");

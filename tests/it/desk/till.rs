@@ -288,8 +288,7 @@ fn cash_that_is_put_in_or_taken_out_is_expected_in_the_drawer() {
 #[test]
 fn cash_that_was_moved_by_mistake_is_reversed_by_a_row_until_the_closing_has_counted_it() {
     let site = site();
-    let (jane, clerk, other) =
-        (site.member("jane"), Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.desk()));
+    let (jane, clerk, other) = (site.member("jane"), Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.desk()));
     let admin = Clerk::at(&site, &site.admin());
     let undo = |who: &Clerk, entry: i64| who.post(&format!("/desk/till/entries/{entry}/undo"), &[("reason", "a slip")]);
     let send = |kind: &str, amount: &str, number: &str| {

@@ -274,9 +274,7 @@ pub(crate) fn own_undo_ends(
 /// 403. A second call changes nothing. Audited. 404 where there is no such entry. Returns the number of the entry that undoes it.
 pub(crate) fn undo_entry(cx: &Change, entry_id: i64, reason: &str) -> Result<Result<i64, Denial>, Failure> {
     cx.check_staff()?;
-    let entry = till::find(cx.tx, entry_id)?
-        .filter(|entry| entry.undoes.is_none())
-        .ok_or_else(Failure::not_found)?;
+    let entry = till::find(cx.tx, entry_id)?.filter(|entry| entry.undoes.is_none()).ok_or_else(Failure::not_found)?;
     let (undo, is_admin) = (till::find_undo(cx.tx, entry_id)?, cx.check_admin().is_ok());
     let clerk_id = cx.member_id().unwrap_or_default();
     if !is_admin && own_undo_ends(cx.tx, clerk_id, entry_id, &entry, cx.now())?.is_none() {

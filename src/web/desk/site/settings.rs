@@ -328,7 +328,9 @@ pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let back = |cx: &Change| Ok(effect::undoing(cx, change_id)?.map(|value| vec![value]));
     match change(site, call, clerk, back)? {
         Ok(()) => Ok(reply::see_other(&format!("{PATH}?done=undone#changes"))),
-        Err(problem) => page(site, call, clerk, Some(Refused { group: "undo".to_owned(), problem, ..Refused::default() })),
+        Err(problem) => {
+            page(site, call, clerk, Some(Refused { group: "undo".to_owned(), problem, ..Refused::default() }))
+        }
     }
 }
 
