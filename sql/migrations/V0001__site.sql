@@ -1480,7 +1480,7 @@ CREATE INDEX suppressed_latest ON suppressed (since DESC, address);
 CREATE TABLE reminders (
     member_id  INTEGER NOT NULL REFERENCES members,
     programme  TEXT    NOT NULL,                     -- of a currency; else Flight, Membership or Waiver
-    kind       TEXT    NOT NULL CHECK (kind IN ('first', 'last')),
+    kind       TEXT    NOT NULL CHECK (kind IN ('first', 'last', 'lapsed')), -- lapsed: until the currency is back
     renewal    INTEGER NOT NULL,                     -- the end or the flight that it speaks of
     created_at INTEGER NOT NULL,
     PRIMARY KEY (member_id, programme, kind, renewal)

@@ -2,7 +2,7 @@
 
 use crate::auth::Listening;
 use crate::auth::Member;
-use crate::auth::listening::{TICKET_SECONDS, Tickets};
+use crate::auth::listening::{TICKET_SECONDS, Tickets, resumed};
 use crate::domain::event::Choice;
 use crate::domain::moment::Moment;
 use crate::http::Answer;
@@ -10,8 +10,9 @@ use crate::http::answer::{Int, True};
 use crate::http::body::ParsedBody;
 use crate::http::call::{Call, REPORT_ROWS_MAX};
 use crate::http::failure::Failure;
-use crate::http::field_types::{Count, Line, Rows};
+use crate::http::field_types::{Count, Line, Rows, Seconds};
 use crate::http::reply::{self, Hears, Listener, Reply};
+use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::tables::events::{self, EventRow, Range};
 use http::{HeaderName, StatusCode, header};
@@ -20,12 +21,9 @@ use std::time::Duration;
 
 /// The number of the last event that this site gave, or that an answer looked through.
 const SEQ: HeaderName = HeaderName::from_static("x-event-seq");
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Events of one JSON answer, unless the client says otherwise.
 const ROWS_USUAL: i64 = 100;
 const WAIT_SECONDS_MAX: i64 = 55;
-/// A number that no event reaches.
-const NEVER_GIVEN: i64 = i64::MAX / 2;
 /// The statements of one answer: a client that hears of few events reads on from where the last looked to.
 const STEPS_MAX: usize = 8;
 
@@ -35,7 +33,7 @@ crate::body! {
         types: Option<Line<1000>>,
         after: Option<Count>,
         limit: Option<Rows<REPORT_ROWS_MAX>>,
-        wait: Option<Count>,
+        wait: Option<Seconds<WAIT_SECONDS_MAX>>,
     }
 }
 
@@ -71,13 +69,14 @@ crate::operation! {
     /// With `accept: application/json` the same events come as an array. With `wait` the answer comes with the next event, or empty
     /// after so many seconds. The header `x-event-seq` is the `after` of the next request. Where events are missing the answer is 410.
     ///
-    /// A session may have 32 streams, a partner 3, the site 600; one more is 429.
+    /// A session may have 32 streams, a partner 3, the site 600; one more is 429. A client that closes its connection, or its sending
+    /// side alone, gives its place back within a second or two. A ticket whose request is refused may be used again.
     LISTEN = "listenToEvents"
         .refuses(&["Invalid", "EventsGone"])
         .also(|| json!({
             "parameters": [
                 {
-                    "name": "types", "in": "query", "description": "Only these: types, or families such as `booking.*`, with commas between.",
+                    "name": "types", "in": "query", "description": "Only these: types, or families such as `booking.*`, with commas between. Any other word is refused.",
                     "schema": { "type": "string" }, "example": "booking.*,notice.created",
                 },
                 {
@@ -90,7 +89,7 @@ crate::operation! {
                 },
                 {
                     "name": "wait", "in": "query", "description": "As JSON: for how many seconds to wait for an event, 55 at most.",
-                    "schema": { "type": "integer", "minimum": 0 }, "example": 0,
+                    "schema": { "type": "integer", "minimum": 0, "maximum": WAIT_SECONDS_MAX }, "example": 0,
                 },
                 {
                     "name": "limit", "in": "query", "description": "As JSON: the most events of one answer; by default 100.",
@@ -148,27 +147,37 @@ crate::operation! {
 }
 
 pub(crate) fn listen(site: &Site, call: &Call, listening: &Listening) -> Answer {
+    let answer = answer(site, call, listening);
+    let is_refused = answer.as_ref().map_or(true, |reply| !reply.status.is_success());
+    if let Some(ticket) = listening.ticket.as_ref().filter(|_| is_refused) {
+        site.state::<Tickets>().give_back(ticket);
+    }
+    answer
+}
+
+fn answer(site: &Site, call: &Call, listening: &Listening) -> Answer {
     let query: EventQuery = ParsedBody::read(call.query()).finish()?;
-    let choice = Choice::read(query.types.as_deref().unwrap_or(""), events::TYPES);
-    // One that this site never gave is answered as one from a later state of the site, so that nothing is missed unseen.
-    let number = |id: &str| id.parse().ok().filter(|seq| (0..NEVER_GIVEN).contains(seq)).unwrap_or(NEVER_GIVEN);
-    let resumed = call.header(LAST_EVENT_ID).filter(|id| !id.is_empty()).map(number);
-    let after = resumed.or(query.after);
-    let Listening { audience, holder } = *listening;
+    let choice = Choice::parse(query.types.as_deref().unwrap_or(""), events::TYPES).map_err(|unknown| {
+        let text = Text::new("events_types").with("type", unknown).with("types", events::TYPES.join(", "));
+        Failure::field("types", text)
+    })?;
+    let after = resumed(call).or(query.after);
+    let Listening { audience, holder, ticket } = *listening;
     if !wants_json(call, query.wait) {
-        return Ok(reply::stream("", Listener { holder, hears: Hears::Events { audience, choice, after } }));
+        return Ok(reply::stream("", Listener { holder, ticket, hears: Hears::Events { audience, choice, after } }));
     }
     let limit = query.limit.unwrap_or(ROWS_USUAL);
     let (rows, seq) = match read(site, listening, &choice, after, limit)? {
         Ok(read) => read,
         Err(range) => return Ok(gone(call, range)),
     };
-    let within = Duration::from_secs(query.wait.unwrap_or(0).min(WAIT_SECONDS_MAX) as u64);
+    let within = Duration::from_secs(query.wait.unwrap_or(0) as u64);
     let texts: Vec<String> = rows.iter().map(|row| row.envelope(&site.site_id)).collect();
     let body = format!("[{}]", texts.join(","));
     let mut reply = reply::json_again(StatusCode::OK, body.into_bytes()).unstored().with_header(SEQ, seq.into());
     if rows.is_empty() && !within.is_zero() {
-        reply.listener = Some(Listener { holder, hears: Hears::Next { audience, choice, after: seq, limit, within } });
+        let hears = Hears::Next { audience, choice, after: seq, limit, within };
+        reply.listener = Some(Listener { holder, ticket, hears });
     }
     Ok(reply)
 }

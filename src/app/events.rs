@@ -5,10 +5,12 @@ use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
 use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::store::Write;
+use crate::store::queries::standing;
 use crate::store::tables::bookings::BookingRow;
 use crate::store::tables::entries::{self, NewTime};
 use crate::store::tables::events::{self, About, Event};
 use crate::store::tables::history;
+use crate::store::tables::reminders;
 use crate::store::tables::skills::{self, SkillEntry};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -51,7 +53,25 @@ pub(crate) fn tell_of_time(
     let NewTime { entry_date, minutes, tunnel_id, .. } = *time;
     let data = serde_json::to_string(&TimeData { entry_id, entry_date, minutes, tunnel_id });
     let data = data.map_err(|e| Failure::broken().because(e))?;
-    tell(tx, event, &About { booking_id, data: Some(&data), ..About::member(member_id) })
+    tell(tx, event, &About { booking_id, data: Some(&data), ..About::member(member_id) })?;
+    if event == Event::TimeDeleted { Ok(()) } else { tell_of_return(tx, member_id) }
+}
+
+/// Tells that currencies are back whose lapse was told.
+fn tell_of_return(tx: &Write, member_id: MemberId) -> Result<(), Failure> {
+    let lapsed = reminders::list_lapsed(tx, member_id)?;
+    if lapsed.is_empty() {
+        return Ok(());
+    }
+    let currency = standing::read(tx, member_id, tx.now())?.currency;
+    for programme in lapsed {
+        if let Some(found) = currency.find(&programme).filter(|found| found.current) {
+            reminders::delete_lapsed(tx, member_id, &programme)?;
+            let data = json!({ "programme": programme, "renewal_date": found.renewal });
+            tell_member(tx, Event::CurrencyRestored, member_id, &data)?;
+        }
+    }
+    Ok(())
 }
 
 /// Tells of flight time as it stands now.
@@ -72,7 +92,11 @@ pub(crate) fn tell_of_entry(tx: &Write, event: Event, entry: &SkillEntry) -> Res
     });
     let mut about = About::member(entry.member_id);
     about.concerned.signer_id = entry.instructor_id;
-    tell(tx, event, &About { data: Some(&data.to_string()), ..about })
+    tell(tx, event, &About { data: Some(&data.to_string()), ..about })?;
+    match event {
+        Event::EntrySigned | Event::EntryReinstated => tell_of_return(tx, entry.member_id),
+        _ => Ok(()),
+    }
 }
 
 /// Tells holder and signer of an entry as it stands now.

@@ -7,7 +7,7 @@ use crate::domain::event::Audience;
 use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::reply::Holder;
+use crate::http::reply::{Holder, TicketHash};
 use crate::site::Site;
 use crate::store::tables::partners;
 use crate::store::tables::sessions::{self, TokenHash};
@@ -21,12 +21,17 @@ pub(crate) const TICKET_SECONDS: i64 = 60;
 /// Unused tickets of one session, and of all.
 const TICKETS_PER_SESSION: usize = 32;
 const TICKETS_MAX: usize = 10_000;
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// A number that no event reaches.
+const NEVER_GIVEN: i64 = i64::MAX / 2;
 
 /// A caller that may hear of events.
 #[derive(Debug)]
 pub struct Listening {
     pub(crate) audience: Audience,
     pub(crate) holder: Holder,
+    /// The ticket, if it listens by one.
+    pub(crate) ticket: Option<TicketHash>,
 }
 
 /// The tickets that wait for their use, in memory alone: a restart forgets them, and the client takes a new one.
@@ -36,6 +41,8 @@ pub(crate) struct Tickets(Mutex<HashMap<TokenHash, Ticket>>);
 struct Ticket {
     session: TokenHash,
     ends_at: Moment,
+    /// Whether it was used. It is kept until its end, for a stream that is refused.
+    is_used: bool,
 }
 
 impl Tickets {
@@ -43,19 +50,27 @@ impl Tickets {
     pub(crate) fn issue(&self, member: &Member, now: Moment) -> Result<String, Failure> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|_, ticket| now < ticket.ends_at);
-        let own = waiting.values().filter(|ticket| ticket.session == *member.session()).count();
+        let own = waiting.values().filter(|ticket| !ticket.is_used && ticket.session == *member.session()).count();
         if own >= TICKETS_PER_SESSION || waiting.len() >= TICKETS_MAX {
             return Err(Failure::too_fast().retry_after(Duration::from_secs(TICKET_SECONDS as u64)));
         }
         let (text, hash) = new_token();
-        waiting.insert(hash, Ticket { session: *member.session(), ends_at: now + TICKET_SECONDS });
+        waiting.insert(hash, Ticket { session: *member.session(), ends_at: now + TICKET_SECONDS, is_used: false });
         Ok(text)
     }
 
     /// The session of a ticket, which is used up.
-    fn take(&self, text: &str, now: Moment) -> Option<TokenHash> {
-        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&token_hash(text))?;
-        (now < taken.ends_at).then_some(taken.session)
+    fn take(&self, hash: &TicketHash, now: Moment) -> Option<TokenHash> {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let ticket = waiting.get_mut(hash).filter(|ticket| !ticket.is_used && now < ticket.ends_at)?;
+        ticket.is_used = true;
+        Some(ticket.session)
+    }
+
+    /// Lets a ticket be used again whose request was refused: it opened nothing.
+    pub(crate) fn give_back(&self, hash: &TicketHash) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.get_mut(hash).map(|ticket| ticket.is_used = false).unwrap_or_default();
     }
 }
 
@@ -63,21 +78,33 @@ impl From<&Member> for Listening {
     fn from(member: &Member) -> Listening {
         let (member_id, staff) = (member.id(), member.role().is_staff());
         let audience = if staff { Audience::Staff } else { Audience::Member(member_id) };
-        Listening { audience, holder: Holder::Session { member_id, session: *member.session(), staff } }
+        Listening { audience, holder: Holder::Session { member_id, session: *member.session(), staff }, ticket: None }
     }
+}
+
+/// The number of the last event that a client has which was cut and comes back, as browsers send it by themselves. One that this site
+/// never gave is answered as one from a later state of the site, so that nothing is missed unseen.
+pub(crate) fn resumed(call: &Call) -> Option<i64> {
+    let id = call.header(LAST_EVENT_ID).filter(|id| !id.is_empty())?;
+    Some(id.parse().ok().filter(|seq| (0..NEVER_GIVEN).contains(seq)).unwrap_or(NEVER_GIVEN))
 }
 
 /// Admits whoever may hear of events. A partner signs the whole request, and is known by what it signs beside the body.
 pub(super) fn admit(site: &Site, call: &Call) -> Result<Listening, Failure> {
     if let Some(ticket) = call.query_field("ticket") {
-        let session = site.state::<Tickets>().take(&ticket, site.now()).ok_or_else(Failure::not_signed_in)?;
+        let hash = token_hash(&ticket);
+        let session = site.state::<Tickets>().take(&hash, site.now()).ok_or_else(Failure::not_signed_in)?;
         let member = session::find_member(site, call, session)?.ok_or_else(Failure::not_signed_in)?;
-        return Ok(Listening::from(&member));
+        return Ok(Listening { ticket: Some(hash), ..Listening::from(&member) });
     }
     let signs = ["client-id", "x-timestamp", "x-nonce"].map(HeaderName::from_static);
     if signs.iter().any(|name| call.headers.contains_key(name)) {
         let partner = partner::admit(site, call)?;
-        return Ok(Listening { audience: Audience::Partner(partner.id()), holder: Holder::Partner(partner.id()) });
+        return Ok(Listening {
+            audience: Audience::Partner(partner.id()),
+            holder: Holder::Partner(partner.id()),
+            ticket: None,
+        });
     }
     let member = session::member(site, call)?;
     limits::count_request(site, call)?;

@@ -79,6 +79,7 @@ impl Jobs {
             start("reminders", site, jobs::reminders::run_until_stopped)?,
             start("sync", site, jobs::sync::run_until_stopped)?,
             start("webhooks", site, jobs::hooks::run_until_stopped)?,
+            start("status", site, jobs::status::run_until_stopped)?,
             start("discovery", site, jobs::discovery::run_until_stopped)?,
             start("fence", site, standby::run_until_stopped)?,
             start("promoted", site, jobs::standby::ask_former_main)?,

@@ -1,13 +1,16 @@
 //! Settings that are valid and cannot work: `tunneldesk check` names them.
 
 use super::Settings;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use toml::Value;
 
 impl Settings {
     /// One line for each setting that has no effect or contradicts another, with what to do.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        [self.unanswered_public_url(), self.wait_without_token()].into_iter().flatten().collect()
+        [self.unanswered_public_url(), self.wait_without_token(), self.local_name_on_loopback()]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// A `public_url` whose host is not in `names`.
@@ -27,6 +30,19 @@ impl Settings {
         let given = |key: &str| self.typed[key].value.as_str() != Some("");
         let advice = "there is no standby without a token, and no answer waits: set replica.token_file, or remove this";
         (waits && !given("replica.token") && !given("replica.token_file")).then(|| self.about("replica.wait", advice))
+    }
+
+    /// A `local_name` where no other machine reaches this one.
+    fn local_name_on_loopback(&self) -> Option<String> {
+        let named = self.typed["local_name"].value.as_str().is_some_and(|name| !name.trim().is_empty());
+        let addresses = |key: &str| self.typed[key].value.as_array().cloned().unwrap_or_default();
+        let reaches = |one: &Value| {
+            one.as_str().is_some_and(|text| text.parse().is_ok_and(|at: SocketAddr| !at.ip().is_loopback()))
+        };
+        let advice =
+            "no other machine reaches an address of loopback, so the name is not announced: add 0.0.0.0:8080 to listen";
+        let is_reached = ["listen", "tls.listen"].iter().any(|key| addresses(key).iter().any(reaches));
+        (named && !is_reached).then(|| self.about("local_name", advice))
     }
 
     fn about(&self, key: &str, advice: &str) -> String {
@@ -71,5 +87,15 @@ mod tests {
         assert!(warnings(&format!("[replica]\nwait = true\ntoken = \"{token}\"")).is_empty());
         assert!(warnings("[replica]\nwait = true\ntoken_file = \"/x\"").is_empty());
         assert!(warnings("[replica]\nwait = false").is_empty());
+    }
+
+    #[test]
+    fn a_local_name_that_nobody_could_follow_is_named() {
+        for file in ["", "listen = [\"127.0.0.1:8080\", \"[::1]:8080\"]\n"] {
+            let said = warnings(&format!("{file}local_name = \"x.local\""));
+            assert!(said.len() == 1 && said[0].contains("not announced"), "{said:?}");
+        }
+        assert!(warnings("listen = [\"0.0.0.0:8080\"]\nlocal_name = \"x.local\"").is_empty());
+        assert!(warnings("local_name = \"x.local\"\n[tls]\nlisten = [\"0.0.0.0:8443\"]").is_empty());
     }
 }

@@ -14,8 +14,11 @@ const FLYER_DAYS_BEFORE: [i64; 2] = [FLYER_DAYS - FIRST_NOTICE_DAYS, FLYER_DAYS 
 
 /// The days ago, of 24 hours, in which the flight, or the safety training, of a due member lies (trainings: half a year or a
 /// year): two more on either side, because days of the calendar begin before a flight and end after it, and may be longer.
-pub(crate) const FLOWN_DAYS_AGO: std::ops::RangeInclusive<i64> = FIRST_NOTICE_DAYS - 2..=FLYER_DAYS + 2;
-pub(crate) const TRAINED_DAYS_AGO: std::ops::RangeInclusive<i64> = 150..=368;
+pub(crate) const FLOWN_DAYS_AGO: std::ops::RangeInclusive<i64> = FIRST_NOTICE_DAYS - 2..=FLYER_DAYS + 2 + LAPSED_DAYS;
+pub(crate) const TRAINED_DAYS_AGO: std::ops::RangeInclusive<i64> = 150..=368 + LAPSED_DAYS;
+/// For how many days after it a lapse is told that was not told yet.
+const LAPSED_DAYS: i64 = 7;
+const DAY_SECONDS: i64 = 86_400;
 
 /// What a reminder speaks of besides the programmes.
 pub(crate) const MEMBERSHIP: &str = "Membership";
@@ -44,6 +47,8 @@ pub enum Kind {
     First,
     /// The last reminder, a few days before the lapse.
     Last,
+    /// No reminder: the currency has lapsed, which is told as an event alone.
+    Lapsed,
 }
 
 /// A reminder of a currency that is about to lapse.
@@ -62,6 +67,7 @@ impl Kind {
         match self {
             Kind::First => "first",
             Kind::Last => "last",
+            Kind::Lapsed => "lapsed",
         }
     }
 }
@@ -86,6 +92,7 @@ impl Reminder {
     pub fn subject(&self) -> &'static str {
         match (self.programme, self.kind) {
             (FLIGHT, _) => "notice.flight_near",
+            (_, Kind::Lapsed) => "",
             (MEMBERSHIP, Kind::First) => "notice.membership_ends",
             (MEMBERSHIP, Kind::Last) => "notice.membership_ends_last",
             (WAIVER, Kind::First) => "notice.waiver_ends",
@@ -110,6 +117,16 @@ pub(crate) fn due(currencies: &Currencies, zone: &TimeZone, now: Moment) -> Vec<
         due.extend(kind(zone, renewal, before, now).map(|kind| Reminder { programme, kind, renewal }));
     }
     due
+}
+
+/// The currencies that have lapsed within the last days.
+pub(crate) fn lapsed(currencies: &Currencies, now: Moment) -> Vec<Reminder> {
+    let ended = |programme: &'static str| {
+        let renewal = currencies.find(programme)?.renewal?;
+        let is_new = renewal < now && now - renewal <= LAPSED_DAYS * DAY_SECONDS;
+        is_new.then_some(Reminder { programme, kind: Kind::Lapsed, renewal })
+    };
+    PROGRAMMES.iter().filter_map(|(programme, _)| ended(programme)).collect()
 }
 
 /// The reminder that is due of the end of a membership or a waiver; `None` where there is none.
@@ -146,6 +163,25 @@ mod tests {
         let standing =
             Standing { held: &held, last_flight: flown.map(Moment), trained: &trained, zone: &TimeZone::UTC };
         due(&currency::of(&standing, now), &TimeZone::UTC, now)
+    }
+
+    #[test]
+    fn a_lapse_is_told_for_a_week_and_of_each_programme() {
+        let held = [key("Flyer"), key("Trainer"), key("Examiner")];
+        let trained = [("Trainer", Moment(0))];
+        let at = |now| {
+            let now = Moment(now);
+            let standing =
+                Standing { held: &held, last_flight: Some(Moment(0)), trained: &trained, zone: &TimeZone::UTC };
+            lapsed(&currency::of(&standing, now), now).iter().map(|one| one.programme).collect::<Vec<_>>()
+        };
+        let end = 181 * DAY - 1;
+        assert_eq!(
+            [at(end), at(end + 1), at(end + 7 * DAY), at(end + 7 * DAY + 1)],
+            [vec![], vec!["Flyer"], vec!["Flyer"], vec![]]
+        );
+        let end = currency::training_ends("Trainer", Moment(0), &TimeZone::UTC).unwrap().0;
+        assert_eq!([at(end), at(end + 1)], [vec![], vec!["Examiner", "Trainer"]]);
     }
 
     #[test]

@@ -52,6 +52,8 @@ kinds! {
     Id -> i64 = fields::id;
     /// A number of rows, from 1 to this many.
     Rows<ROWS_MAX: i64> -> i64 = fields::whole_in(1..=ROWS_MAX), shared("Limit");
+    /// A number of seconds, from 0 to this many.
+    Seconds<SECONDS_MAX: i64> -> i64 = fields::whole_in(0..=SECONDS_MAX), shared("Count");
     /// Unix seconds of a day of birth.
     DayOfBirth -> Moment = fields::day_of_birth;
     /// Minutes of one flight or booking.

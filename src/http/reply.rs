@@ -50,8 +50,13 @@ pub struct Reply {
 #[derive(Debug, Clone)]
 pub(crate) struct Listener {
     pub holder: Holder,
+    /// The ticket by which it listens.
+    pub ticket: Option<TicketHash>,
     pub hears: Hears,
 }
+
+/// The hash of a ticket.
+pub(crate) type TicketHash = [u8; 32];
 
 /// Whose stream it is: a stream ends with its holder's session or access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,6 +3,7 @@
 
 use crate::site::Site;
 use mdns_sd::{DaemonEvent, IfKind, ServiceDaemon, ServiceInfo};
+use std::net::SocketAddr;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
@@ -16,6 +17,12 @@ const LABEL_BYTES_MAX: usize = 63;
 /// Answers until the sender of `stop` is dropped.
 pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     let Some(name) = &site.config.local_name else { return };
+    let is_reached = |at: &SocketAddr| !at.ip().is_loopback();
+    if !site.config.listen.iter().chain(&site.config.tls.listen).any(is_reached) {
+        tracing::warn!(name, "no other machine reaches an address of loopback, so the name is not announced");
+        _ = stop.recv();
+        return;
+    }
     if let Err(cause) = answer(site, name, stop) {
         tracing::error!(%cause, name, "the site is not found by its name on this network");
         // Nothing mends itself here, and the thread's end would be a job that was lost.

@@ -6,6 +6,7 @@ pub mod outbox;
 pub mod reminders;
 pub(crate) mod scrub;
 pub mod standby;
+pub(crate) mod status;
 pub mod sync;
 
 use crate::app::{accounts, joining, leaving};

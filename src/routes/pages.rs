@@ -43,6 +43,7 @@ pub static PAGES: &[Route] = &[
     page    (POST,   "/me/sign-in/code",                                    member::second_step::verify).open_from_home(),
     own     (POST,   "/me/sign-out",                                        member::sign_in::end),
     own     (GET,    "/me",                                                 member::home::show_page),
+    own     (GET,    "/me/events",                                          member::live::listen).live(),
     own     (GET,    "/me/waiver",                                          member::family::show_page),
     own     (POST,   "/me/waiver/consents",                                 member::family::withdraw_consent),
     own     (GET,    "/me/waiver.pdf",                                      member::family::print).drawing(),

@@ -57,6 +57,7 @@ pub(super) fn serve<S: AsyncRead + AsyncWrite + Unpin>(
 > {
     let peer = Arc::new(peer);
     let refuse = refusing(service.clone(), peer.clone());
+    progress.stands_on(socket);
     let with_write_timeout = WithWriteTimeout::new(stream, socket, progress.clone(), refuse);
     let service = service_fn(move |request| {
         let (service, peer, progress) = (service.clone(), peer.clone(), progress.clone());

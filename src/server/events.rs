@@ -206,24 +206,15 @@ pub(super) struct EventStream {
 }
 
 /// The client has left.
-struct Gone;
+pub(super) struct Gone;
 
 impl EventStream {
-    /// Runs until the client leaves, the order comes, or the time is over.
-    pub(super) async fn run(self, after: Option<i64>, ended: Order) {
-        tokio::select! {
-            _ = self.follow(after) => {}
-            _ = ended => {}
-            () = self.events.closed() => {}
-            () = tokio::time::sleep(STREAM_TIME_MAX) => {}
-        }
-    }
-
     async fn send(&self, bytes: impl Into<Bytes>) -> Result<(), Gone> {
         self.events.send(bytes.into()).await.map_err(|_| Gone)
     }
 
-    async fn follow(&self, after: Option<i64>) -> Result<(), Gone> {
+    /// Runs until the client leaves.
+    pub(super) async fn follow(&self, after: Option<i64>) -> Result<(), Gone> {
         // Before the first read, so that nothing happens between the table and the live events.
         let mut heard = self.hub.heard.subscribe();
         let mut at = self.begin(after).await?;

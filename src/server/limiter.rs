@@ -4,6 +4,7 @@ use crate::http::call::Network as Source;
 use crate::stats::Stats;
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::Semaphore;
@@ -70,6 +71,8 @@ pub(super) struct Progress {
     head_unseen: AtomicBool,
     /// The connection's task.
     task: OnceLock<AbortHandle>,
+    /// The descriptor under the connection's stream.
+    socket: OnceLock<RawFd>,
 }
 
 impl Progress {
@@ -79,6 +82,16 @@ impl Progress {
 
     pub(super) fn set(&self, state: ConnectionState) {
         self.state.store(state as u8, Ordering::Relaxed);
+    }
+
+    /// Sets the descriptor under the stream, once.
+    pub(super) fn stands_on(&self, socket: RawFd) {
+        _ = self.socket.set(socket);
+    }
+
+    /// The descriptor under the stream, for as long as the connection is served.
+    pub(super) fn socket(&self) -> Option<RawFd> {
+        self.socket.get().copied()
     }
 
     pub(super) fn is_last(&self) -> bool {

@@ -1,13 +1,16 @@
 //! Response bodies, the places of event streams, and the streams that tell pages of changes. Such an event says only that something
 //! has changed; the page then reloads itself. Streams of events themselves are in [`super::events`].
 
+use super::departure;
 use super::events::{EventStream, Hub, KEEP_ALIVE, KEEP_ALIVE_INTERVAL, Order, STREAM_TIME_MAX};
+use super::limiter::Progress;
 use super::long_answer::{Aborted, RemainingChunks};
 use crate::http::reply::{Hears, Holder, Listener};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::{Body, Frame, SizeHint};
 use std::collections::HashSet;
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -149,15 +152,23 @@ impl Streams {
     }
 
     /// Begins a stream with `first`; `None`: too many streams are open.
-    pub(super) fn begin(self: &Arc<Streams>, hub: &Arc<Hub>, first: Bytes, listener: Listener) -> Option<ResponseBody> {
+    pub(super) fn begin(
+        self: &Arc<Streams>,
+        hub: &Arc<Hub>,
+        first: Bytes,
+        listener: Listener,
+        client: Option<Arc<Progress>>,
+    ) -> Option<ResponseBody> {
         let (place, ended) = self.enter(listener.holder, matches!(listener.hears, Hears::PageChanges))?;
         let (events, sent) = mpsc::channel(1);
+        let end = End { events: events.clone(), ended, client };
         match listener.hears {
             Hears::Events { audience, choice, after } => {
-                _ = tokio::spawn(EventStream { hub: hub.clone(), audience, choice, events }.run(after, ended));
+                let stream = EventStream { hub: hub.clone(), audience, choice, events };
+                _ = tokio::spawn(end.of(async move { stream.follow(after).await }));
             }
             Hears::PageChanges | Hears::Next { .. } => {
-                _ = tokio::spawn(run(self.changes.subscribe(), events, first, ended));
+                _ = tokio::spawn(end.of(tell_changes(self.changes.subscribe(), events, first)));
             }
         }
         Some(ResponseBody::Live(sent, place))
@@ -194,13 +205,34 @@ fn owner(holder: Holder) -> (bool, i64) {
     }
 }
 
-async fn run(
-    mut changes: watch::Receiver<Option<u64>>,
+/// What ends a stream.
+struct End {
     events: mpsc::Sender<Bytes>,
-    first: Bytes,
-    mut ended: oneshot::Receiver<()>,
-) {
-    let end = Instant::now() + STREAM_TIME_MAX;
+    ended: Order,
+    client: Option<Arc<Progress>>,
+}
+
+impl End {
+    /// Runs a stream until it ends by itself, its connection ends, the client has left, the order comes, or its time is over.
+    async fn of<T>(self, stream: impl Future<Output = T>) {
+        let left = async {
+            match self.client {
+                Some(client) => departure::left(client).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = stream => {}
+            _ = self.ended => {}
+            () = self.events.closed() => {}
+            () = left => {}
+            () = tokio::time::sleep(STREAM_TIME_MAX) => {}
+        }
+    }
+}
+
+/// Tells a page of changes, but not often.
+async fn tell_changes(mut changes: watch::Receiver<Option<u64>>, events: mpsc::Sender<Bytes>, first: Bytes) {
     let (mut next, mut quiet_until) = (first, Instant::now());
     while changes.borrow_and_update().is_some() && events.send(next).await.is_ok() {
         let changed = async {
@@ -213,9 +245,6 @@ async fn run(
                 Err(_) => return,
             },
             () = tokio::time::sleep(KEEP_ALIVE_INTERVAL) => Bytes::from_static(KEEP_ALIVE),
-            () = tokio::time::sleep_until(end) => return,
-            () = events.closed() => return,
-            _ = &mut ended => return,
         };
         quiet_until = Instant::now() + EVENT_GAP;
     }
@@ -233,8 +262,8 @@ mod tests {
     }
 
     fn page(streams: &Arc<Streams>, first: &'static [u8], holder: Holder) -> Option<ResponseBody> {
-        let listener = Listener { holder, hears: Hears::PageChanges };
-        streams.begin(&Hub::unheard(), Bytes::from_static(first), listener)
+        let listener = Listener { holder, ticket: None, hears: Hears::PageChanges };
+        streams.begin(&Hub::unheard(), Bytes::from_static(first), listener, None)
     }
 
     async fn next(answer: &mut ResponseBody) -> Option<Bytes> {

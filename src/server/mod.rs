@@ -5,6 +5,7 @@ mod body;
 mod body_room;
 mod connection;
 mod cors;
+mod departure;
 mod events;
 mod head_bytes;
 mod hyper_refusal;

@@ -53,7 +53,7 @@ fn where_there_is_a_token_the_metrics_want_it() {
     let read = |token: Option<&str>| {
         let mut request = ureq::get(format!("http://{}/metrics", server.metrics_address));
         if let Some(token) = token {
-            request = request.header("authorization", format!("Bearer {token}"));
+            request = request.header("authorization", format!("bearer {token}"));
         }
         match request.call() {
             Ok(answer) => answer.status().as_u16(),

@@ -12,7 +12,7 @@ use crate::domain::audit::Actor;
 use crate::domain::ids::{EntryId, MemberId};
 use crate::domain::local_time::TimeZone;
 use crate::domain::moment::Moment;
-use crate::domain::reminder::{self, FLOWN_DAYS_AGO, Reminder, TRAINED_DAYS_AGO};
+use crate::domain::reminder::{self, FLOWN_DAYS_AGO, Kind, Reminder, TRAINED_DAYS_AGO};
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::site::Site;
@@ -142,6 +142,7 @@ fn walk(
         site.store.release();
         next = step.next;
         if dry {
+            let due: Vec<_> = due.into_iter().filter(|(_, one)| one.kind != Kind::Lapsed).collect();
             reminded.mails += count_messages(site, due.iter().filter(|one| !reminded.reminders.contains(one)))?;
             reminded.reminders.extend(due);
         } else if !due.is_empty() {
@@ -153,7 +154,8 @@ fn walk(
 
 /// The due reminders of a member that were not sent before; none for a banned member.
 fn missing(tx: &Read, zone: &TimeZone, member_id: MemberId, now: Moment) -> Result<Vec<Reminder>, Failure> {
-    let due = reminder::due(&standing::read(tx, member_id, now)?.currency, zone, now);
+    let currency = standing::read(tx, member_id, now)?.currency;
+    let due = reminder::due(&currency, zone, now).into_iter().chain(reminder::lapsed(&currency, now));
     let mut missing = Vec::new();
     for reminder in due {
         if !reminders::exists(tx, member_id, &reminder)? {
@@ -174,7 +176,12 @@ fn remind(site: &Site, candidates: &[(MemberId, Reminder)], reminded: &mut Remin
         let (mut done, mut mails) = (Vec::new(), 0);
         for member_id in members {
             for reminder in missing(tx, &zone, member_id, tx.now())? {
-                if reminders::insert(tx, member_id, &reminder)? {
+                if !reminders::insert(tx, member_id, &reminder)? {
+                    continue;
+                }
+                if reminder.kind == Kind::Lapsed {
+                    events::tell_member(tx, Event::CurrencyLapsed, member_id, &detail(&zone, &reminder))?;
+                } else {
                     mails += usize::from(send(site, tx, &zone, member_id, &reminder)?);
                     done.push((member_id, reminder));
                 }

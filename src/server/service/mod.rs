@@ -2,6 +2,7 @@
 
 mod addresses;
 mod head;
+mod listeners;
 mod log_line;
 mod malformed;
 mod metrics;
@@ -10,7 +11,7 @@ pub(super) mod sessions;
 use super::body;
 use super::body_room::{BodyRoom, SMALL_BYTES};
 use super::cors::{self, Origins};
-use super::events::{self, Hub};
+use super::events::Hub;
 use super::limiter::{ConnectionState, Limiter, Progress};
 use super::live::{self, Streams};
 use super::matcher::{self, Match};
@@ -23,7 +24,7 @@ use crate::http::accept;
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::http::gzip;
-use crate::http::reply::{self, Hears, Listener, Reply};
+use crate::http::reply::{self, Reply};
 use crate::http::request_id;
 use crate::http::row::Row;
 use crate::routes::TABLE;
@@ -212,7 +213,7 @@ impl HttpService {
                 let constant_time = call.row.constant_time;
                 let mut finished = self.pool.run(&fallback, access, call).await;
                 finished.rest = finished.rest.map(|rest| rest.with_progress(progress.clone()));
-                finished = self.await_events(finished, &line).await;
+                finished = self.await_events(finished, &line, progress).await;
                 if finished.delayed {
                     tokio::time::sleep(DELAY).await;
                 }
@@ -232,7 +233,7 @@ impl HttpService {
                 finished(reply, Some(failure))
             }
         };
-        self.respond(line, finished, cors)
+        self.respond_with(line, finished, cors, Some(progress))
     }
 
     /// Reads all of the request and finds its operation.
@@ -315,7 +316,9 @@ impl HttpService {
     /// Whether somebody may read `/metrics`: everybody on this machine, where the settings name no token.
     fn check_metrics_token(&self, headers: &HeaderMap) -> Result<(), Failure> {
         let Some(token) = &self.metrics_token else { return Ok(()) };
-        let presented = headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+        let given = headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().split_at_checked(7));
+        // The word is the same in every case of its letters (RFC 9110 §11.1).
+        let presented = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"Bearer ")).map(|(_, token)| token);
         match bool::from(presented.unwrap_or_default().ct_eq(token.reveal().as_bytes())) {
             true => Ok(()),
             false => Err(Failure::not_signed_in().because("not the token of the metrics")),
@@ -327,31 +330,19 @@ impl HttpService {
         look(&self.site.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
-    /// Awaits the events that an answer is to have.
-    async fn await_events(&self, mut finished: FinishedCall, line: &LogLine<'_>) -> FinishedCall {
-        match finished.reply.listener.take() {
-            Some(Listener { holder, hears: Hears::Next { audience, choice, after, limit, within } })
-                if line.method == Method::GET =>
-            {
-                let Some((_place, ended)) = self.streams.enter(holder, false) else { return too_many(finished, line) };
-                finished.reply = tokio::select! {
-                    reply = self.hub.next(audience, &choice, after, limit, within) => reply,
-                    _ = ended => finished.reply,
-                };
-            }
-            other => finished.reply.listener = other,
-        }
-        finished
+    /// An answer without events.
+    fn respond(&self, line: LogLine<'_>, finished: FinishedCall, cors: cors::CorsDecision) -> Response {
+        self.respond_with(line, finished, cors, None)
     }
 
-    fn respond(&self, line: LogLine<'_>, mut finished: FinishedCall, cors: cors::CorsDecision) -> Response {
-        let mut live = None;
-        if let Some(listener) = finished.reply.listener.take().filter(|_| line.method == Method::GET) {
-            live = self.streams.begin(&self.hub, finished.reply.body.clone(), listener);
-            if live.is_none() {
-                finished = too_many(finished, &line);
-            }
-        }
+    fn respond_with(
+        &self,
+        line: LogLine<'_>,
+        finished: FinishedCall,
+        cors: cors::CorsDecision,
+        client: Option<&Arc<Progress>>,
+    ) -> Response {
+        let (live, finished) = self.begin_stream(finished, &line, client);
         let took = line.started.elapsed();
         let status = finished.reply.status;
         self.stats.answered(line.row, status.as_u16(), took);
@@ -381,13 +372,6 @@ impl HttpService {
         *response.headers_mut() = headers;
         response
     }
-}
-
-/// The refusal of one more stream.
-fn too_many(finished: FinishedCall, line: &LogLine<'_>) -> FinishedCall {
-    let failure = events::too_many();
-    let reply = reply::refusal(&failure, line.language, &line.request_id);
-    FinishedCall { reply, code: Some(failure.code()), ..finished }
 }
 
 /// Waits for the end of a tick, so that the time of the answer does not tell whether a message was sent or a row found.

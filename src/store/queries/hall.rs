@@ -91,8 +91,9 @@ pub(crate) fn list_processed(tx: &Read, from: Moment, to: Moment) -> Result<Vec<
 
 /// The reminders that were given between two moments, by what they speak of.
 pub(crate) fn list_reminded(tx: &Read, from: Moment, to: Moment) -> Result<Vec<(String, i64)>> {
-    let sql =
-        sql!("SELECT programme, count(*) FROM reminders WHERE created_at >= ?1 AND created_at < ?2 GROUP BY programme");
+    let sql = sql!(
+        "SELECT programme, count(*) FROM reminders WHERE created_at >= ?1 AND created_at < ?2 AND kind <> 'lapsed' GROUP BY programme"
+    );
     tx.list(sql, (from, to))
 }
 

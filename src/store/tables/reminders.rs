@@ -19,7 +19,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
     &[not_personal("programme", CATALOGUE), not_personal("kind", OUR_WORD)],
     &[Rows::deleted("reminders", "member_id = :id")],
 )
-.expires(&[Expiry::after("member_id, programme, kind, renewal", "renewal", KEPT_SECONDS)])
+.expires(&[Expiry::after("member_id, programme, kind, renewal", "renewal", KEPT_SECONDS).only("kind <> 'lapsed'")])
 .joins(&[stays("member_id", ITS_OWN)])];
 
 /// The position in a walk over the entries: the moment and the number of the last one read.
@@ -118,6 +118,17 @@ pub(crate) fn exists(tx: &Read, member_id: MemberId, reminder: &Reminder) -> Res
         "SELECT EXISTS (SELECT 1 FROM reminders WHERE member_id = ?1 AND programme = ?2 AND kind = ?3 AND renewal = ?4)"
     );
     tx.get(sql, (member_id, reminder.programme, reminder.kind.name(), reminder.renewal))
+}
+
+/// The programmes of a member whose lapse was told, and not their return.
+pub(crate) fn list_lapsed(tx: &Read, member_id: MemberId) -> Result<Vec<String>> {
+    tx.list(sql!("SELECT DISTINCT programme FROM reminders WHERE member_id = ?1 AND kind = 'lapsed'"), [member_id])
+}
+
+/// Forgets that a currency has lapsed, because it is back.
+pub(crate) fn delete_lapsed(tx: &Write, member_id: MemberId, programme: &str) -> Result<usize> {
+    let sql = sql!("DELETE FROM reminders WHERE member_id = ?1 AND programme = ?2 AND kind = 'lapsed'");
+    tx.run(sql, (member_id, programme))
 }
 
 /// Adds a reminder; returns whether it is new. The notice of a new reminder belongs in the same transaction.

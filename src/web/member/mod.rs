@@ -12,6 +12,7 @@ pub(crate) mod flight_time;
 mod frame;
 pub(crate) mod home;
 pub(crate) mod leaving;
+pub(crate) mod live;
 pub(crate) mod logbook;
 pub(crate) mod notices;
 pub(crate) mod offline;

@@ -31,13 +31,14 @@ impl Stream {
         stream
     }
 
-    /// The status with which a stream is refused.
-    pub fn refused(site: &Site, caller: &Caller, query: &str) -> u16 {
+    /// The status of the answer to a request for a stream, which is closed then.
+    pub fn status(site: &Site, caller: &Caller, query: &str) -> u16 {
         let status = Stream::begin(site, caller, query, None).line().expect("an answer");
         status.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status")
     }
 
-    fn begin(site: &Site, caller: &Caller, query: &str, last: Option<i64>) -> Stream {
+    /// Asks for a stream, without awaiting the answer.
+    pub fn begin(site: &Site, caller: &Caller, query: &str, last: Option<i64>) -> Stream {
         let path = format!("/api/events{query}");
         let mut head = format!("GET {path} HTTP/1.1\r\nhost: {}\r\naccept: text/event-stream\r\n", site.address());
         for (name, value) in caller.proof(&Method::GET, &path, b"") {

@@ -5,6 +5,7 @@ mod bookings;
 mod children;
 mod home;
 mod leaving;
+mod live;
 mod logbook;
 mod network;
 mod offline;

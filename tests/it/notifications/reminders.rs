@@ -70,6 +70,34 @@ fn a_flyer_hears_twice_before_the_currency_ends_and_again_after_the_next_flight(
 }
 
 #[test]
+fn a_lapse_and_the_return_are_told_once_as_events_and_no_notice_says_so() {
+    let site = Site::open();
+    let jane = holder(&site, "jane", &["Flyer"]);
+    fly(&site, &jane, site.now());
+    let told = || {
+        run(&site);
+        let sql = "SELECT type || ' ' || (data ->> 'programme') FROM events WHERE type GLOB 'currency.*' ORDER BY seq";
+        site.change(|tx| Ok(tx.list::<String>(sql, [])?))
+    };
+    pass(&site, 172 * DAY);
+    assert_eq!(told(), ["currency.due Flyer"]);
+    pass(&site, 10 * DAY);
+    for _ in 0..2 {
+        assert_eq!(told(), ["currency.due Flyer", "currency.lapsed Flyer"]);
+    }
+    pass(&site, 300 * DAY);
+    tunneldesk::jobs::purge_all_expired(site.inside()).unwrap();
+    let jane = site.again(&jane);
+    for minutes in [5, 6] {
+        let body = json!({ "entry_date": site.now(), "tunnel": "7", "comment": "", "time": minutes });
+        jane.post("/account/logbook/time/", body).ok();
+    }
+    assert_eq!(told().last().map(String::as_str), Some("currency.restored Flyer"));
+    assert_eq!(told().iter().filter(|one| one.starts_with("currency.restored")).count(), 1);
+    assert_eq!(site.notices(&jane), ["notice.currency_flyer_last"]);
+}
+
+#[test]
 fn what_was_missed_whole_says_nothing_any_more() {
     let site = Site::open();
     let jane = holder(&site, "jane", &["Flyer"]);

@@ -116,7 +116,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `GET /desk/live`: a stream with one event per change that the page may show. The stream ends with the session.
 pub(crate) fn listen(_: &Site, _: &Call, clerk: &Clerk) -> Answer {
     let holder = Holder::Session { member_id: clerk.id(), session: *clerk.session(), staff: true };
-    Ok(reply::stream("retry: 2000\n\n", Listener { holder, hears: Hears::PageChanges }))
+    Ok(reply::stream("retry: 2000\n\n", Listener { holder, ticket: None, hears: Hears::PageChanges }))
 }
 
 /// The page with a booking form that was refused.
