@@ -118,6 +118,7 @@ CREATE TABLE members (
     terms_accepted_at  INTEGER,
     paid_until         INTEGER,                      -- the membership is paid for until then
     reminded_by        TEXT    NOT NULL DEFAULT 'email' CHECK (reminded_by IN ('email', 'sms', 'none')), -- the member's choice
+    board_by_number    INTEGER NOT NULL DEFAULT 0 CHECK (board_by_number IN (0, 1)), -- the member's choice: boards show no initials
     banned_at          INTEGER,
     banned_until       INTEGER,                      -- null: until somebody lifts the ban
     ban_reason         TEXT    NOT NULL DEFAULT '',
@@ -584,6 +585,7 @@ CREATE INDEX cards_by_member ON cards (member_id);
 -- A kiosk is a browser with a key of its own, until somebody revokes it. `bound` is the keyed hash of the key's hash and the kiosk.
 CREATE TABLE kiosks (
     kiosk_id   INTEGER PRIMARY KEY,
+    kind       TEXT    NOT NULL DEFAULT 'kiosk' CHECK (kind IN ('kiosk', 'board')), -- a board shows who flies next, and opens nothing
     name       TEXT    NOT NULL,                     -- where it stands
     key_hash   BLOB    UNIQUE,                       -- SHA-256 of the key in its cookie; null once it is revoked
     bound      BLOB,
@@ -596,6 +598,7 @@ CREATE TABLE kiosks (
 -- Codes that a clerk made and a kiosk has not taken yet.
 CREATE TABLE kiosk_pairings (
     code_hash BLOB    PRIMARY KEY,                   -- keyed: eight digits could all be tried
+    kind      TEXT    NOT NULL DEFAULT 'kiosk' CHECK (kind IN ('kiosk', 'board')),
     name      TEXT    NOT NULL,
     made_by   INTEGER REFERENCES members,            -- the clerk; null: at the machine's shell
     ends_at   INTEGER NOT NULL

@@ -1,4 +1,4 @@
-//! Kiosks: pairing, revoking, and the bookings that guests make there for themselves.
+//! Kiosks and boards: pairing, revoking, and the bookings that guests make there for themselves.
 
 use super::bookings::{self, Address, Quarter};
 use super::{Change, Outcome, family};
@@ -9,16 +9,17 @@ use crate::domain::ids::{BookingId, KioskId, MemberId};
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::Text;
-use crate::store::tables::{bookings as booked, kiosks, members, tunnels};
+use crate::store::tables::kiosks::{self, Kind};
+use crate::store::tables::{bookings as booked, members, tunnels};
 
 pub(crate) const NAME_CHARS_MAX: usize = 60;
 
-/// Creates a code that pairs one browser as a kiosk of this name. Audited. 422 at `name` where the name is empty,
+/// Creates a code that pairs one browser as a kiosk or board of this name. Audited. 422 at `name` where the name is empty,
 /// longer than [`NAME_CHARS_MAX`] or more than one line.
-pub(crate) fn pair(cx: &Change, name: &str) -> Result<String, Failure> {
+pub(crate) fn pair(cx: &Change, kind: Kind, name: &str) -> Result<String, Failure> {
     let name = fields::name("name", name, NAME_CHARS_MAX)?;
     cx.record("kiosk.code_made", &Subject::Site, &Detail::none())?;
-    kiosk::new_pairing(cx.site, cx.tx, &name, cx.member_id())
+    kiosk::new_pairing(cx.site, cx.tx, (kind, &name), cx.member_id())
 }
 
 /// Revokes a kiosk, and signs its guest out. Audited. Unchanged where no such kiosk is in use.

@@ -7,6 +7,7 @@ use crate::domain::phone;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
+use crate::store::queries::board;
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::{languages, members, reminders, tunnels};
 
@@ -39,6 +40,12 @@ pub(crate) const REMINDED_BY: [(&str, &str); 3] =
 pub(crate) fn choose_reminders(cx: &Change, by: &str) -> Result<(), Failure> {
     let (by, _) = REMINDED_BY.into_iter().find(|(name, _)| *name == by).ok_or_else(Failure::not_found)?;
     reminders::choose(cx.tx, cx.own()?.member_id, by)?;
+    Ok(())
+}
+
+/// Sets whether boards in the hall show the actor by number.
+pub(crate) fn choose_board(cx: &Change, by_number: bool) -> Result<(), Failure> {
+    board::choose(cx.tx, cx.own()?.member_id, by_number)?;
     Ok(())
 }
 

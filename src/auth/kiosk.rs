@@ -18,7 +18,7 @@ use crate::i18n::language::Language;
 use crate::keys::{Purpose, hex, random};
 use crate::site::Site;
 use crate::store::tables::joins;
-use crate::store::tables::kiosks::{self, GUEST_SECONDS};
+use crate::store::tables::kiosks::{self, GUEST_SECONDS, Kind};
 use crate::store::tables::members::{self, Account, Secrets};
 use crate::store::{Read, Write};
 use subtle::ConstantTimeEq;
@@ -84,7 +84,7 @@ impl Guest {
 /// The kiosk whose key the browser holds, if it was not revoked.
 pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Kiosk>, Failure> {
     let Some(hash) = KEY.value(site, call).map(token_hash) else { return Ok(None) };
-    let found = site.store.read(|tx| Ok(kiosks::find(tx, &hash)?))?;
+    let found = site.store.read(|tx| Ok(kiosks::find(tx, &hash, Kind::Kiosk)?))?;
     Ok(found.map(|id| Kiosk { id }))
 }
 
@@ -110,10 +110,15 @@ pub(crate) fn to_start() -> Reply {
     reply::see_other("/kiosk")
 }
 
-/// Makes a code by which one browser becomes a kiosk.
-pub(crate) fn new_pairing(site: &Site, tx: &Write, name: &str, made_by: Option<MemberId>) -> Result<String, Failure> {
+/// Makes a code by which one browser becomes a kiosk or a board.
+pub(crate) fn new_pairing(
+    site: &Site,
+    tx: &Write,
+    named: (Kind, &str),
+    made_by: Option<MemberId>,
+) -> Result<String, Failure> {
     let code = digits(PAIRING_DIGITS);
-    kiosks::insert_pairing(tx, &pairing_hash(site, &code), name, made_by, tx.now() + PAIRING_SECONDS)?;
+    kiosks::insert_pairing(tx, &pairing_hash(site, &code), named, made_by, tx.now() + PAIRING_SECONDS)?;
     Ok(code)
 }
 
@@ -130,16 +135,16 @@ pub(crate) enum Paired {
     Delayed,
 }
 
-/// Pairs the browser in which a code was typed; spaces are ignored. The caller must commit the transaction also after a
+/// Pairs the browser in which a code of this kind was typed; spaces are ignored. The caller must commit the transaction also after a
 /// wrong code.
-pub(crate) fn pair(site: &Site, call: &Call, tx: &Write, typed: &str) -> Result<Paired, Failure> {
+pub(crate) fn pair(site: &Site, call: &Call, tx: &Write, kind: Kind, typed: &str) -> Result<Paired, Failure> {
     let address = call.network().to_string();
     let misses = Counter::new(site, limits::PAIRINGS, &[b"kiosk pairing", address.as_bytes()]);
     if misses.full_until(tx, tx.now())?.is_some() {
         return Ok(Paired::Delayed);
     }
     let code: String = typed.chars().filter(char::is_ascii_digit).collect();
-    let Some(pairing) = kiosks::take_pairing(tx, &pairing_hash(site, &code))? else {
+    let Some(pairing) = kiosks::take_pairing(tx, &pairing_hash(site, &code), kind)? else {
         misses.count(tx)?;
         return Ok(Paired::Wrong);
     };

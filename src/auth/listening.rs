@@ -9,8 +9,8 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{Holder, TicketHash};
 use crate::site::Site;
-use crate::store::tables::partners;
 use crate::store::tables::sessions::{self, TokenHash};
+use crate::store::tables::{kiosks, partners};
 use http::HeaderName;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -121,6 +121,7 @@ pub(crate) fn ended(site: &Site, holders: Vec<Holder>) -> Result<Vec<Holder>, Fa
                 Holder::Session { session, staff, .. } => sessions::find(tx, session, now)?
                     .is_some_and(|found| !found.banned && (!staff || found.role.is_staff())),
                 Holder::Partner(id) => partners::is_active(tx, *id)?,
+                Holder::Board(id) => kiosks::is_in_force(tx, *id)?,
             };
             if !goes_on {
                 ended.push(holder);

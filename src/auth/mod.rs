@@ -1,5 +1,6 @@
 //! Credentials in, principals out. Only this module makes a principal and calls an operation.
 
+pub(crate) mod board;
 mod callback;
 pub(crate) mod challenge;
 pub(crate) mod clerk;
@@ -29,6 +30,7 @@ pub(crate) mod social;
 mod standby;
 pub(crate) mod undo;
 
+pub(crate) use board::Board;
 pub(crate) use callback::{Callback, DeletionRequest, MailEvents, PaymentCaller, Processor, SignedRequest};
 
 pub(crate) use clerk::Clerk;
@@ -73,6 +75,8 @@ pub enum Access {
     Desk(fn(&Site, &Call, &Clerk) -> Answer),
     /// A browser that was paired as a kiosk. Other browsers are redirected to the page for pairing.
     Kiosk(fn(&Site, &Call, &Kiosk) -> Answer),
+    /// A browser that was paired as a board. Other browsers are redirected to the page for pairing.
+    Board(fn(&Site, &Call, &Board) -> Answer),
     /// A kiosk at which a member is signed in; without one the kiosk shows its first page.
     Guest(fn(&Site, &Call, &Guest) -> Answer),
     /// A browser in which a member is signed in to the own pages. Other browsers are redirected to the sign-in.
@@ -93,6 +97,7 @@ impl Access {
             Access::Page(_) => CallerKind::Page,
             Access::Desk(_) => CallerKind::Desk,
             Access::Kiosk(_) => CallerKind::Kiosk,
+            Access::Board(_) => CallerKind::Board,
             Access::Guest(_) => CallerKind::Guest,
             Access::Own(_) => CallerKind::Own,
         }
@@ -108,6 +113,13 @@ fn admit_partner(site: &Site, call: &Call, operation: fn(&Site, &Call, &Partner)
         site.state::<Refusals>().note(call, site.now(), Some(partner.id()), failure, failure.text().clone());
     });
     answer.map(|reply| partner.tell_pace(site, reply))
+}
+
+fn admit_board(site: &Site, call: &Call, page: fn(&Site, &Call, &Board) -> Answer) -> Answer {
+    origin::check(site, call)?;
+    let Some(board) = board::find(site, call)? else { return Ok(board::to_start()) };
+    limits::REQUESTS.take(site, board.id())?;
+    page(site, call, &board)
 }
 
 /// Authenticates the caller, refuses callers without the required credentials, and runs the operation.
@@ -165,6 +177,7 @@ pub(crate) fn admit(site: &Site, call: &Call, access: &Access) -> Answer {
             idempotency::identify(site, call, PrincipalId::Anyone)?;
             page(site, call, &kiosk)
         }
+        Access::Board(page) => admit_board(site, call, *page),
         Access::Guest(page) => {
             origin::check(site, call)?;
             let Some(kiosk) = kiosk::find(site, call)? else { return Ok(kiosk::to_start()) };

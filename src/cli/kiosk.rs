@@ -7,7 +7,7 @@ use crate::app::kiosks::{self as app_kiosks, NAME_CHARS_MAX};
 use crate::auth::kiosk;
 use crate::domain::ids::KioskId;
 use crate::http::failure::Failure;
-use crate::store::tables::kiosks;
+use crate::store::tables::kiosks::{self, Kind};
 use crate::web::desk::kiosks::spaced;
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -22,6 +22,9 @@ pub(super) enum Kiosk {
     Pair {
         /// Where it stands, for the list: "Entrance"
         name: String,
+        /// A board instead, which shows who flies next: open /board there
+        #[arg(long)]
+        board: bool,
     },
     /// List kiosks, the latest first: 1000, or with --json all
     List {
@@ -39,26 +42,27 @@ pub(super) enum Kiosk {
 impl Kiosk {
     pub(super) fn run(&self, site: &Shell) -> CommandResult {
         match self {
-            Kiosk::Pair { name } => pair(site, name),
+            Kiosk::Pair { name, board } => pair(site, if *board { Kind::Board } else { Kind::Kiosk }, name),
             Kiosk::List { part } => list(site, part),
             Kiosk::Revoke { kiosk_id } => revoke(site, *kiosk_id),
         }
     }
 }
 
-fn pair(site: &Shell, name: &str) -> CommandResult {
+fn pair(site: &Shell, kind: Kind, name: &str) -> CommandResult {
     let unfit = |failure: Failure| match failure.problems() {
         [] => CommandError::from(failure),
         _ => refused(format!("a kiosk's name has 1 to {NAME_CHARS_MAX} letters: say where it stands")),
     };
     let ends_at = site.now() + kiosk::PAIRING_SECONDS;
-    let code = site.change(|cx| app_kiosks::pair(cx, name)).map_err(unfit)?;
+    let code = site.change(|cx| app_kiosks::pair(cx, kind, name)).map_err(unfit)?;
     let words = format!(
-        "code: {}   (good once, until {}: open /kiosk in the kiosk's browser and type it there)",
+        "code: {}   (good once, until {}: open /{} in that browser and type it there)",
         spaced(&code),
-        shown_moment(ends_at)
+        shown_moment(ends_at),
+        kind.name()
     );
-    done(words, json!({ "name": name.trim(), "code": code, "ends_at": ends_at }))
+    done(words, json!({ "kind": kind, "name": name.trim(), "code": code, "ends_at": ends_at }))
 }
 
 fn list(site: &Shell, part: &RowRange) -> CommandResult {
@@ -68,12 +72,13 @@ fn list(site: &Shell, part: &RowRange) -> CommandResult {
 }
 
 impl Row for kiosks::Kiosk {
-    const HEADINGS: &'static [&'static str] = &["NUMBER", "NAME", "PAIRED", "LAST SIGN-IN", ""];
+    const HEADINGS: &'static [&'static str] = &["NUMBER", "KIND", "NAME", "PAIRED", "LAST SIGN-IN", ""];
 
     fn cells(&self) -> Vec<String> {
         let state = self.revoked_at.map_or_else(|| "in use".to_owned(), |at| format!("revoked {}", shown_moment(at)));
         vec![
             self.kiosk_id.to_string(),
+            self.kind.name().to_owned(),
             self.name.clone(),
             shown_moment(self.paired_at),
             shown_moment(self.used_at),
@@ -82,7 +87,7 @@ impl Row for kiosks::Kiosk {
     }
 
     fn value(&self) -> Value {
-        json!({ "kiosk_id": self.kiosk_id, "name": self.name, "paired_at": self.paired_at, "used_at": self.used_at,
+        json!({ "kiosk_id": self.kiosk_id, "kind": self.kind, "name": self.name, "paired_at": self.paired_at, "used_at": self.used_at,
                 "revoked_at": self.revoked_at })
     }
 }

@@ -32,6 +32,7 @@ pub(crate) enum Group {
     Flying,
     Waiver,
     Papers,
+    Board,
     Reminders,
     Mail,
     Sms,
@@ -39,11 +40,12 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    pub(crate) const ALL: [Group; 8] = [
+    pub(crate) const ALL: [Group; 9] = [
         Group::Membership,
         Group::Flying,
         Group::Waiver,
         Group::Papers,
+        Group::Board,
         Group::Reminders,
         Group::Mail,
         Group::Sms,
@@ -52,7 +54,7 @@ impl Group {
 
     /// The name in addresses and forms.
     pub(crate) fn name(self) -> &'static str {
-        ["membership", "flying", "waiver", "papers", "reminders", "mail", "sms", "addresses"][self as usize]
+        ["membership", "flying", "waiver", "papers", "board", "reminders", "mail", "sms", "addresses"][self as usize]
     }
 
     /// The key of the heading.
@@ -62,6 +64,7 @@ impl Group {
             "settings.flying",
             "settings.waiver",
             "settings.papers",
+            "settings.board",
             "settings.reminders",
             "settings.mail",
             "settings.sms",
@@ -123,6 +126,8 @@ desk_settings! {
     Papers "papers.name" Input::Line => papers.name;
     Papers "papers.address" Input::Line => papers.address;
     Papers "papers.tax_number" Input::Line => papers.tax_number;
+    Board "board.first_names" Input::Truth => board.first_names;
+    Board "board.message" Input::Line => board.message;
     Reminders "reminders.enabled" Input::Truth => reminders.enabled;
     Reminders "reminders.from_hour" Input::Whole(0, 23) => reminders.from_hour;
     Reminders "reminders.until_hour" Input::Whole(1, 24) => reminders.until_hour;

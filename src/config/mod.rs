@@ -28,7 +28,7 @@ pub(crate) use log::{Log, LogAddresses, LogFormat};
 pub(crate) use off_site::Bucket;
 pub use off_site::OffSiteLocation;
 pub use outgoing::{Mail, Secret, Security, Sms};
-pub(crate) use papers::{Papers, Reminders};
+pub(crate) use papers::{Board, Papers, Reminders};
 pub(crate) use replica::Replica;
 pub(crate) use social::Social;
 pub use social::TokenIssuer;
@@ -133,6 +133,8 @@ pub struct Config {
     pub waiver: Waiver,
     /// Who gives out receipts.
     pub papers: Papers,
+    /// What boards in the hall show.
+    pub board: Board,
     /// Whether and when members are reminded.
     pub reminders: Reminders,
     /// The settings as they were typed.
@@ -300,6 +302,7 @@ impl Settings {
             waiver: self.waiver(),
             papers: self.papers(),
             reminders: self.reminders(),
+            board: self.board(),
             typed: Typed::of(&self.typed),
             demo: self.demo,
         };

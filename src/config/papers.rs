@@ -1,4 +1,4 @@
-//! The settings of papers and of reminders.
+//! The settings of papers, of reminders and of boards.
 
 use super::Settings;
 
@@ -24,10 +24,24 @@ pub struct Reminders {
     pub until_hour: i64,
 }
 
+/// What boards in the hall show.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Board {
+    /// Whether adults are shown by their first names instead of initials.
+    pub first_names: bool,
+    /// The hall's own message; empty: none.
+    pub message: String,
+}
+
 impl Settings {
     pub(super) fn papers(&mut self) -> Papers {
         let mut line = |key: &str| self.text(key, line).unwrap_or_default();
         Papers { name: line("papers.name"), address: line("papers.address"), tax_number: line("papers.tax_number") }
+    }
+
+    pub(super) fn board(&mut self) -> Board {
+        let message = self.text("board.message", line).unwrap_or_default();
+        Board { first_names: self.truth("board.first_names"), message }
     }
 
     pub(super) fn reminders(&mut self) -> Reminders {

@@ -4,6 +4,7 @@ pub(crate) mod age;
 pub mod audit;
 pub(crate) mod audit_action;
 pub mod audit_break;
+pub(crate) mod board;
 pub mod booking;
 pub(crate) mod card;
 pub mod catalogue;

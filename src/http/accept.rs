@@ -5,8 +5,8 @@ use http::header::{self, HeaderMap, HeaderName};
 
 /// Some clients write a tilde before this name.
 const TILDE_ACCEPT_LANGUAGE: HeaderName = HeaderName::from_static("~accept-language");
-/// The members' own pages, and those that mails, printed papers and QR codes lead to; they have every language of the kiosk.
-const MEMBERS_PAGES: [&str; 7] = ["/me", "/join", "/claim", "/confirm", "/recover", "/undo", "/verify"];
+/// The members' own pages, the board, and those that mails, printed papers and QR codes lead to; they have every language of the kiosk.
+const MEMBERS_PAGES: [&str; 8] = ["/me", "/board", "/join", "/claim", "/confirm", "/recover", "/undo", "/verify"];
 
 /// The cookie with the language that a guest chose at a kiosk. Its path is the kiosk's, so no other page gets it.
 pub(crate) const KIOSK_LANGUAGE: &str = "kiosk-language";

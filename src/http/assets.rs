@@ -27,7 +27,7 @@ struct File {
     text: &'static str,
 }
 
-const FILES: [File; 18] = [
+const FILES: [File; 20] = [
     File { name: "page.css", kind: "text/css; charset=utf-8", text: PAGE },
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
     File { name: "page.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/page.js") },
@@ -61,6 +61,12 @@ const FILES: [File; 18] = [
     File { name: "me.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/me.css") },
     File { name: "me.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/me.js") },
     File { name: "me-store.js", kind: "text/javascript; charset=utf-8", text: STORE },
+    File { name: "board.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/board.css") },
+    File {
+        name: "board.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../../assets/script/board.js"),
+    },
     File { name: "icon.svg", kind: "image/svg+xml", text: include_str!("../../assets/style/icon.svg") },
 ];
 

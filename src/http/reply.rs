@@ -1,7 +1,7 @@
 //! Replies: the only place that writes JSON and the error envelope.
 
 use crate::domain::event::{Audience, Choice};
-use crate::domain::ids::{MemberId, PartnerId};
+use crate::domain::ids::{KioskId, MemberId, PartnerId};
 use crate::http::answer::{FieldOfAnswer, Sometimes, True};
 use crate::http::call::{Call, Page};
 use crate::http::chunks::Chunks;
@@ -65,6 +65,8 @@ pub(crate) enum Holder {
     Session { member_id: MemberId, session: [u8; 32], staff: bool },
     /// A partner, by number.
     Partner(PartnerId),
+    /// A board, by number.
+    Board(KioskId),
 }
 
 /// What a listener hears.

@@ -34,6 +34,8 @@ pub enum CallerKind {
     Desk,
     /// A paired kiosk.
     Kiosk,
+    /// A paired board.
+    Board,
     /// A member who is signed in at a paired kiosk.
     Guest,
     /// A member's session for the own pages, in a browser.
@@ -55,6 +57,7 @@ impl CallerKind {
             CallerKind::Page => "page",
             CallerKind::Desk => "desk",
             CallerKind::Kiosk => "kiosk",
+            CallerKind::Board => "board",
             CallerKind::Guest => "guest",
             CallerKind::Own => "own",
         }

@@ -1,8 +1,8 @@
 //! The rows of the kiosks' pages: the way in, and what a member does there.
 
-use super::row::{PICTURE_BYTES_MAX, Route, guest, kiosk, page};
+use super::row::{PICTURE_BYTES_MAX, Route, board, guest, kiosk, page};
 use super::{GET, POST};
-use crate::web::kiosk;
+use crate::web::{board as hall_board, kiosk};
 
 /// The rows of the kiosks' pages and their forms, which the API description does not show.
 #[rustfmt::skip] // One row a page or a form of it.
@@ -24,6 +24,11 @@ pub static KIOSK_PAGES: &[Route] = &[
     kiosk   (GET,    "/kiosk/join",                                         kiosk::join::show_form),
     kiosk   (POST,   "/kiosk/join",                                         kiosk::join::enter),
     kiosk   (POST,   "/kiosk/leave",                                        kiosk::start::leave),
+
+    // A board
+    page    (GET,    "/board",                                              hall_board::show),
+    page    (POST,   "/board/pair",                                         hall_board::pair),
+    board   (GET,    "/board/live",                                         hall_board::listen).live(),
 
     // A kiosk: what a member does there
     guest   (POST,   "/kiosk/here",                                         kiosk::home::stay),

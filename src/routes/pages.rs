@@ -89,6 +89,7 @@ pub static PAGES: &[Route] = &[
     own     (POST,   "/me/account/photo/remove",                            member::photo::remove),
     own     (POST,   "/me/account/pin",                                     member::account::renew_pin),
     own     (POST,   "/me/account/password",                                member::account::change_password).hashing(),
+    own     (POST,   "/me/account/board",                                   member::account::choose_board),
     own     (POST,   "/me/account/reminders",                               member::account::choose_reminders),
     own     (POST,   "/me/account/language",                                member::account::choose_language),
     own     (POST,   "/me/account/devices",                                 member::account::end_sessions),

@@ -1,6 +1,6 @@
 //! The constructors and options of the table's rows.
 
-use crate::auth::{Access, Bearer, Callback, Clerk, Guest, Kiosk, Listening, Member, Partner, Staff, Standby};
+use crate::auth::{Access, Bearer, Board, Callback, Clerk, Guest, Kiosk, Listening, Member, Partner, Staff, Standby};
 use crate::http::Answer;
 use crate::http::answer::Operation;
 use crate::http::body::{Body, BodySchema};
@@ -100,6 +100,10 @@ pub(super) const fn desk(method: Method, path: &'static str, page: fn(&Site, &Ca
 
 pub(super) const fn kiosk(method: Method, path: &'static str, page: fn(&Site, &Call, &Kiosk) -> Answer) -> Route {
     route(Access::Kiosk(page), method, path).ours().at_root()
+}
+
+pub(super) const fn board(method: Method, path: &'static str, page: fn(&Site, &Call, &Board) -> Answer) -> Route {
+    route(Access::Board(page), method, path).ours().at_root()
 }
 
 pub(super) const fn own(method: Method, path: &'static str, page: fn(&Site, &Call, &Member) -> Answer) -> Route {

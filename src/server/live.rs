@@ -181,7 +181,7 @@ impl Streams {
 fn make_room(open: &mut Vec<OpenStream>, newcomer: Holder, is_page: bool) -> Option<()> {
     let share = match newcomer {
         Holder::Session { .. } => STREAMS_PER_SESSION_MAX,
-        Holder::Partner(_) => STREAMS_PER_PARTNER_MAX,
+        Holder::Partner(_) | Holder::Board(_) => STREAMS_PER_PARTNER_MAX,
     };
     let of = |open: &[OpenStream], whose| open.iter().filter(|one| owner(one.holder) == whose).count();
     let is_same = |one: &OpenStream| one.holder == newcomer;
@@ -197,11 +197,12 @@ fn make_room(open: &mut Vec<OpenStream>, newcomer: Holder, is_page: bool) -> Opt
     Some(())
 }
 
-/// The member or the partner of a holder.
-fn owner(holder: Holder) -> (bool, i64) {
+/// The member, the partner or the board of a holder.
+fn owner(holder: Holder) -> (u8, i64) {
     match holder {
-        Holder::Session { member_id, .. } => (true, member_id.into()),
-        Holder::Partner(id) => (false, id.into()),
+        Holder::Session { member_id, .. } => (0, member_id.into()),
+        Holder::Partner(id) => (1, id.into()),
+        Holder::Board(id) => (2, id.into()),
     }
 }
 

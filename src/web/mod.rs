@@ -2,6 +2,7 @@
 //! into the binary; the template engine escapes every value.
 
 mod badge;
+pub(crate) mod board;
 mod certified;
 pub(crate) mod desk;
 mod factor;

@@ -5,6 +5,7 @@ use crate::harness::{Caller, Credential, PASSWORD, Reply, Site};
 use http::Method;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// The state that the client keeps between its calls.
 struct Client<'a> {
@@ -156,6 +157,87 @@ fn the_public_client_keeps_etags_and_signs_in_again_when_its_session_is_over() {
     assert_eq!(unknown.status, 401, "{unknown}");
     let before = client.known[&paths[0]].1.clone();
     assert_eq!((client.get(&paths[0]), client.sign_ins), (before, 2));
+}
+
+/// The client as it meets refusals: an answer to a sign-in with a `token` in it counts as success, an empty one too, and after a 401 or
+/// 403 it signs in and asks again, without end.
+struct Stubborn<'a> {
+    site: &'a Site,
+    name: &'a str,
+    password: &'a str,
+    token: String,
+    sign_ins: u32,
+}
+
+impl Stubborn<'_> {
+    fn sign_in(&mut self) -> bool {
+        self.sign_ins += 1;
+        assert!(self.sign_ins <= SIGN_INS_MAX, "it goes on and on");
+        let body = json!({
+            "username": self.name, "password": self.password, "passcode": "", "enable2fa": false, "checkTwoFactor": true,
+            "passcodeOption": "email",
+        });
+        let answer = self.site.stranger().post("/auth/login", body);
+        let token = (answer.status == 200)
+            .then(|| answer.json())
+            .and_then(|said| Some(said.get("token")?.as_str()?.to_owned()));
+        let is_success = token.is_some();
+        self.token = token.unwrap_or_default();
+        is_success
+    }
+
+    fn get(&mut self, path: &str) -> Option<Value> {
+        if self.token.is_empty() && !self.sign_in() {
+            return None;
+        }
+        loop {
+            let token = self.token.clone();
+            let caller = match token.is_empty() {
+                true => self.site.stranger(),
+                false => self.site.stranger().with(Credential::Token { header: "token", prefix: "", token }),
+            };
+            let reply = caller.get(path);
+            match reply.status {
+                401 | 403 => {
+                    self.token.clear();
+                    if !self.sign_in() {
+                        return None;
+                    }
+                }
+                status => return (200..=202).contains(&status).then(|| reply.json()),
+            }
+        }
+    }
+}
+
+/// Sign-in requests of one client in ten minutes, whatever the refusal.
+const SIGN_INS_MAX: u32 = 20;
+/// When home automation asks again for what did not come, in seconds after the time before.
+const ASKS_AGAIN_AFTER: [u64; 5] = [30, 60, 90, 120, 150];
+
+#[test]
+fn the_public_client_sends_few_sign_ins_whatever_it_is_refused_for() {
+    let site = Site::open();
+    let protected = site.protect(&site.member("paula"));
+    for (name, password, what) in [
+        (&*protected.member.name, PASSWORD, "a second factor that is due"),
+        ("mark", "not the password", "a wrong password"),
+    ] {
+        if name == "mark" {
+            site.member(name);
+        }
+        let mut client = Stubborn { site: &site, name, password, token: String::new(), sign_ins: 0 };
+        for wait in [0].into_iter().chain(ASKS_AGAIN_AFTER) {
+            site.advance(Duration::from_secs(wait));
+            assert_eq!(client.get("/account/profile/user"), None, "{what}");
+        }
+        assert!(client.sign_ins >= 6, "{what} is asked for again: {}", client.sign_ins);
+    }
+    let jane = site.member("jane");
+    site.advance(Duration::from_secs(3600));
+    let mut client = Stubborn { site: &site, name: "jane", password: PASSWORD, token: "dead".to_owned(), sign_ins: 0 };
+    assert_eq!(client.get("/account/profile/user").expect("a new token")["member_id"], jane.id);
+    assert_eq!(client.sign_ins, 1, "a dead token costs one sign-in");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Queries and changes that involve several tables.
 
+pub(crate) mod board;
 pub(crate) mod ends;
 pub mod erasure;
 pub(crate) mod hall;

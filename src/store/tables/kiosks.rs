@@ -1,9 +1,9 @@
-//! Kiosks, their guests, and the codes for pairing and signing in. Only hashes of keys and codes are stored.
+//! Kiosks and boards, the guests of kiosks, and the codes for pairing and signing in. Only hashes of keys and codes are stored.
 
 use crate::domain::ids::{KioskId, MemberId};
 use crate::domain::moment::Moment;
 use crate::store::joining::{OPENS, WHO_DID, stays};
-use crate::store::personal::{Ahead, Expiry, HASH, Rows, Table, not_personal, searched, secret};
+use crate::store::personal::{Ahead, Expiry, HASH, OUR_WORD, Rows, Table, not_personal, searched, secret};
 use crate::store::{Read, Write};
 use rusqlite::Result;
 
@@ -17,14 +17,24 @@ pub(crate) const PERSONAL: &[Table] = &[
     Table::new(
         "kiosks",
         "kiosk_id",
-        &[searched("name"), not_personal("key_hash", "of the screen's own key"), not_personal("bound", HASH)],
+        &[
+            not_personal("kind", OUR_WORD),
+            searched("name"),
+            not_personal("key_hash", "of the screen's own key"),
+            not_personal("bound", HASH),
+        ],
         &[],
     )
     .joins(&[stays("paired_by", WHO_DID)]),
-    Table::new("kiosk_pairings", "code_hash", &[not_personal("code_hash", HASH), searched("name")], &[])
-        .expires(&[Expiry::at("code_hash", "ends_at")])
-        .ahead(Ahead::Deleted("ends_at"))
-        .joins(&[stays("made_by", WHO_DID)]),
+    Table::new(
+        "kiosk_pairings",
+        "code_hash",
+        &[not_personal("code_hash", HASH), not_personal("kind", OUR_WORD), searched("name")],
+        &[],
+    )
+    .expires(&[Expiry::at("code_hash", "ends_at")])
+    .ahead(Ahead::Deleted("ends_at"))
+    .joins(&[stays("made_by", WHO_DID)]),
     Table::new("kiosk_guests", "", &[secret("token_hash")], &[Rows::deleted("kiosk", "member_id = :id")])
         .expires(&[Expiry::after("kiosk_id", "seen_at", GUEST_SECONDS)])
         .ahead(Ahead::Deleted("seen_at"))
@@ -35,11 +45,22 @@ pub(crate) const PERSONAL: &[Table] = &[
         .joins(&[stays("member_id", OPENS)]),
 ];
 
+named! {
+    /// What a paired browser is.
+    pub(crate) enum Kind {
+        /// A screen at which members help themselves.
+        Kiosk = "kiosk",
+        /// A screen that shows who flies next, and opens nothing.
+        Board = "board",
+    }
+}
+
 row! {
     /// A kiosk as the desk sees it.
     #[derive(Debug)]
     pub(crate) struct Kiosk {
         pub kiosk_id: KioskId,
+        pub kind: Kind,
         pub name: String,
         pub paired_at: Moment,
         /// The latest sign-in at the kiosk.
@@ -63,6 +84,7 @@ row! {
     /// A code for pairing a kiosk.
     #[derive(Debug)]
     pub(crate) struct Pairing {
+        pub kind: Kind,
         pub name: String,
         pub made_by: Option<MemberId>,
     }
@@ -71,11 +93,11 @@ row! {
 pub(crate) fn insert_pairing(
     tx: &Write,
     code_hash: &[u8; 32],
-    name: &str,
+    (kind, name): (Kind, &str),
     made_by: Option<MemberId>,
     ends_at: Moment,
 ) -> Result<usize> {
-    insert!(tx.run, "INSERT INTO kiosk_pairings" { code_hash: &code_hash[..], name, made_by, ends_at })
+    insert!(tx.run, "INSERT INTO kiosk_pairings" { code_hash: &code_hash[..], kind: kind.name(), name, made_by, ends_at })
 }
 
 /// Deletes the pairing codes that a member of the staff made.
@@ -83,15 +105,18 @@ pub(crate) fn delete_pairings_of(tx: &Write, made_by: MemberId) -> Result<usize>
     tx.run(sql!("DELETE FROM kiosk_pairings WHERE made_by = ?1"), [made_by])
 }
 
-/// Uses up a pairing code, if it is valid.
-pub(crate) fn take_pairing(tx: &Write, code_hash: &[u8; 32]) -> Result<Option<Pairing>> {
-    let sql = sql!("DELETE FROM kiosk_pairings WHERE code_hash = ?1 AND ?2 < ends_at RETURNING ", Pairing::COLUMNS);
-    tx.find(sql, (&code_hash[..], tx.now()))
+/// Uses up a pairing code of this kind, if it is valid.
+pub(crate) fn take_pairing(tx: &Write, code_hash: &[u8; 32], kind: Kind) -> Result<Option<Pairing>> {
+    let sql = sql!(
+        "DELETE FROM kiosk_pairings WHERE code_hash = ?1 AND kind = ?3 AND ?2 < ends_at RETURNING ",
+        Pairing::COLUMNS
+    );
+    tx.find(sql, (&code_hash[..], tx.now(), kind.name()))
 }
 
 pub(crate) fn insert(tx: &Write, key_hash: &[u8; 32], pairing: &Pairing) -> Result<KioskId> {
     let kiosk_id = insert!(tx.insert, "INSERT INTO kiosks" {
-        name: pairing.name, key_hash: &key_hash[..], paired_by: pairing.made_by, paired_at: tx.now(),
+        kind: pairing.kind.name(), name: pairing.name, key_hash: &key_hash[..], paired_by: pairing.made_by, paired_at: tx.now(),
         used_at: tx.now(),
     })
     .map(KioskId)?;
@@ -109,16 +134,21 @@ fn bind(tx: &Write, kiosk_id: KioskId, key_hash: &[u8; 32]) -> Result<usize> {
     tx.run(sql, (kiosk_id, key_mark(tx, kiosk_id, key_hash)))
 }
 
-/// The kiosk with this key.
-pub(crate) fn find(tx: &Read, key_hash: &[u8; 32]) -> Result<Option<KioskId>> {
-    let sql = sql!("SELECT kiosk_id, bound FROM kiosks WHERE key_hash = ?1");
-    let found: Option<(KioskId, Option<Vec<u8>>)> = tx.find(sql, [&key_hash[..]])?;
+/// The screen of this kind with this key.
+pub(crate) fn find(tx: &Read, key_hash: &[u8; 32], kind: Kind) -> Result<Option<KioskId>> {
+    let sql = sql!("SELECT kiosk_id, bound FROM kiosks WHERE key_hash = ?1 AND kind = ?2");
+    let found: Option<(KioskId, Option<Vec<u8>>)> = tx.find(sql, (&key_hash[..], kind.name()))?;
     let is_ours =
         |(kiosk_id, mark): &(KioskId, Option<Vec<u8>>)| mark.is_some() && *mark == key_mark(tx, *kiosk_id, key_hash);
     Ok(found.filter(is_ours).map(|(kiosk_id, _)| kiosk_id))
 }
 
-/// All kiosks, latest first.
+/// Whether the screen's key is in force.
+pub(crate) fn is_in_force(tx: &Read, kiosk_id: KioskId) -> Result<bool> {
+    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM kiosks WHERE kiosk_id = ?1 AND revoked_at IS NULL)"), [kiosk_id])
+}
+
+/// All kiosks and boards, latest first.
 pub(crate) fn list(tx: &Read, limit: i64, offset: i64) -> Result<Vec<Kiosk>> {
     let sql = sql!("SELECT ", Kiosk::COLUMNS, " FROM kiosks ORDER BY kiosk_id DESC LIMIT ?1 OFFSET ?2");
     tx.list(sql, (limit, offset))

@@ -1,4 +1,4 @@
-//! Kiosks at the desk: list, pair, revoke; and the entrance card.
+//! Kiosks and boards at the desk: list, pair, revoke; and the entrance card.
 
 use crate::app::{self, Outcome};
 use crate::auth::{Clerk, kiosk};
@@ -10,7 +10,7 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
-use crate::store::tables::kiosks;
+use crate::store::tables::kiosks::{self, Kind};
 use crate::web::desk::address_code::AddressCode;
 use crate::web::{Frame, done, form, path_id, show as shown, skipped};
 use askama::Template;
@@ -18,6 +18,7 @@ use http::StatusCode;
 
 /// Rows on one page.
 const ROWS_MAX: i64 = 100;
+const KIND_CHARS_MAX: usize = 10;
 const DONE: [(&str, &str); 2] = [("revoked", "kiosk.done_revoked"), ("before", "desk.done_before")];
 
 #[derive(Template)]
@@ -38,6 +39,7 @@ struct Page {
 
 struct Row {
     kiosk_id: KioskId,
+    is_board: bool,
     name: String,
     paired: String,
     used: String,
@@ -57,6 +59,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) 
     let day = |at| when::moment(call.language(), &zone, at);
     let row = |one: kiosks::Kiosk| Row {
         kiosk_id: one.kiosk_id,
+        is_board: one.kind == Kind::Board,
         name: one.name,
         paired: day(one.paired_at),
         used: day(one.used_at),
@@ -81,10 +84,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, adjust: impl FnOnce(&mut Page) 
     Ok(shown(status, call.language(), &page))
 }
 
-/// `POST /desk/kiosks`: makes a code that pairs one browser as a kiosk of this name. Only this reply shows the code.
+/// `POST /desk/kiosks`: makes a code that pairs one browser as a kiosk or a board of this name. Only this reply shows the code.
 pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let mut form = form(call)?;
     let (name, number) = (form.line("name", app::kiosks::NAME_CHARS_MAX), form.number());
+    let kind = if form.line("kind", KIND_CHARS_MAX) == Kind::Board.name() { Kind::Board } else { Kind::Kiosk };
     if name.is_empty() {
         return page(site, call, clerk, |page| {
             page.problem = Some(page.frame.say("kiosk.name_missing"));
@@ -92,14 +96,14 @@ pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         });
     }
     let code = app::change(site, clerk, call.language(), |cx| match cx.is_first_sending(number)? {
-        true => app::kiosks::pair(cx, &name).map(Some),
+        true => app::kiosks::pair(cx, kind, &name).map(Some),
         false => Ok(None),
     })?;
     let Some(code) = code else { return Ok(reply::see_other("/desk/kiosks?done=before")) };
     let until = site.time_zone()?.clock(site.now() + kiosk::PAIRING_SECONDS);
     page(site, call, clerk, |page| {
         page.code = Some((spaced(&code), page.frame.tell(&Text::new("kiosk.code_until").with("clock", until))));
-        page.address = AddressCode::of(site, "/kiosk");
+        page.address = AddressCode::of(site, if kind == Kind::Board { "/board" } else { "/kiosk" });
         page.name = name;
         StatusCode::OK
     })

@@ -10,10 +10,11 @@ use crate::http::accept;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
-use crate::http::reply;
+use crate::http::reply::{self, Reply};
 use crate::i18n::language::Language;
 use crate::site::Site;
-use crate::web::{form, form_status, read_form};
+use crate::store::tables::kiosks::Kind;
+use crate::web::{Frame, form, form_status, read_form};
 use askama::Template;
 use http::{HeaderName, HeaderValue, StatusCode};
 
@@ -34,7 +35,20 @@ struct Page {
 #[template(path = "kiosk/pair.html", config = "assets/templates/askama.toml")]
 struct Unpaired {
     screen: Screen,
+    title: &'static str,
+    action: &'static str,
     problem: Option<String>,
+}
+
+/// The page that pairs this browser: the key of its title, and where its form is sent.
+pub(crate) fn pairing_page(
+    frame: Frame,
+    (title, action): (&'static str, &'static str),
+    problem: Option<&'static str>,
+) -> Reply {
+    let (language, problem) = (frame.language(), problem.map(|key| frame.say(key)));
+    let page = Unpaired { screen: Screen { frame, guest: None }, title, action, problem };
+    show(form_status(page.problem.is_some()), language, &page)
 }
 
 /// `GET /kiosk`: the start page, or the pairing form for an unpaired browser.
@@ -55,14 +69,13 @@ pub(crate) fn show_start(site: &Site, call: &Call) -> Answer {
 }
 
 fn unpaired(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer {
-    let page = Unpaired { screen: Screen::outside(site, call)?, problem: problem.map(|key| call.say(key)) };
-    Ok(show(form_status(page.problem.is_some()), call.language(), &page))
+    Ok(pairing_page(Frame::outside(site, call)?, ("kiosk.pair_title", "/kiosk/pair"), problem))
 }
 
 /// `POST /kiosk/pair`: pairs this browser as a kiosk, with a code of the desk.
 pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
     let code = form(call)?.line("code", CODE_CHARS_MAX);
-    match app::change_by_stranger(site, call, |cx| kiosk::pair(site, call, cx.tx, &code))? {
+    match app::change_by_stranger(site, call, |cx| kiosk::pair(site, call, cx.tx, Kind::Kiosk, &code))? {
         Paired::Right(key) => Ok(kiosk::KEY.set(site, call, reply::see_other("/kiosk"), &key)),
         Paired::Wrong => unpaired(site, call, Some("kiosk.pair_wrong")),
         Paired::Delayed => unpaired(site, call, Some("kiosk.wait")),

@@ -15,6 +15,7 @@ use crate::http::fields;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
+use crate::store::queries::board;
 use crate::store::tables::{languages, members, reminders, sessions};
 use crate::web::{Form, form, form_status, read_form, refused_form};
 use askama::Template;
@@ -22,7 +23,7 @@ use askama::Template;
 pub(crate) const PATH: &str = "/me/account";
 const SESSION_ID_CHARS_MAX: usize = 64;
 const LANGUAGE_CHARS_MAX: usize = 5;
-const DONE: [(&str, &str); 12] = [
+const DONE: [(&str, &str); 13] = [
     ("photo", "kiosk.done_photo"),
     ("no-photo", "kiosk.done_no_photo"),
     ("profile", "me.done_profile"),
@@ -30,6 +31,7 @@ const DONE: [(&str, &str); 12] = [
     ("phone", "me.done_phone"),
     ("language", "me.done_language"),
     ("reminders", "me.done_reminders"),
+    ("board", "me.done_reminders"),
     ("before", "me.done_before"),
     ("password", "me.done_password"),
     ("device", "me.done_device"),
@@ -54,6 +56,8 @@ struct Page {
     devices: Vec<Device>,
     /// The language that the member chose for mails and papers.
     chosen: Option<Language>,
+    /// Whether boards in the hall show the member by number.
+    by_number: bool,
     /// How the member is reminded: name, key of the words, whether chosen.
     reminded_by: Vec<(&'static str, &'static str, bool)>,
     /// Why the password was not changed.
@@ -102,11 +106,12 @@ fn device_name(user_agent: String) -> Option<String> {
 fn page(site: &Site, call: &Call, member: &Member, pin: Option<Pin>, problem: Option<String>) -> Answer {
     let shell = Shell::after_action(site, call, member, PATH, &DONE)?;
     let (zone, language, now) = (site.time_zone()?, call.language(), site.now());
-    let (profile, listed, chosen, reminded) = site.store.read(|tx| {
+    let (profile, listed, chosen, reminded, by_number) = site.store.read(|tx| {
         let profile = members::find(tx, member.id())?.ok_or_else(Failure::not_signed_in)?;
         let chosen = languages::find_chosen(tx, member.id())?;
         let reminded = reminders::find_choice(tx, member.id())?.map(|choice| choice.reminded_by).unwrap_or_default();
-        Ok((profile, sessions::list_of_member(tx, member.id(), now)?, chosen, reminded))
+        let by_number = board::is_by_number(tx, member.id())?;
+        Ok((profile, sessions::list_of_member(tx, member.id(), now)?, chosen, reminded, by_number))
     })?;
     let device = |one: sessions::Listed| Device {
         session_id: one.session_id(),
@@ -126,6 +131,7 @@ fn page(site: &Site, call: &Call, member: &Member, pin: Option<Pin>, problem: Op
         is_phone_confirmed: profile.phone_verified,
         pin,
         devices,
+        by_number,
         reminded_by: own_profile::REMINDED_BY.map(|(name, key)| (name, key, name == reminded)).into(),
         chosen: chosen.and_then(|tag| Language::of_member(&tag)),
         problem,
@@ -191,6 +197,13 @@ pub(crate) fn choose_reminders(site: &Site, call: &Call, member: &Member) -> Ans
     let by = read_form(call, |form| form.line("by", LANGUAGE_CHARS_MAX))?;
     app::change(site, member, call.language(), |cx| own_profile::choose_reminders(cx, &by))?;
     Ok(reply::see_other(&format!("{PATH}?done=reminders")))
+}
+
+/// `POST /me/account/board`: whether boards in the hall show the member by number.
+pub(crate) fn choose_board(site: &Site, call: &Call, member: &Member) -> Answer {
+    let by_number = read_form(call, |form| form.line("by", LANGUAGE_CHARS_MAX))? == "number";
+    app::change(site, member, call.language(), |cx| own_profile::choose_board(cx, by_number))?;
+    Ok(reply::see_other(&format!("{PATH}?done=board")))
 }
 
 /// `POST /me/account/devices`: ends one session, or without its name all others.

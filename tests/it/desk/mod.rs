@@ -4,6 +4,7 @@
 mod arrivals;
 mod audit;
 mod authenticator;
+mod board;
 mod booking;
 mod card;
 mod clerk;
