@@ -2,6 +2,7 @@
 
 use super::age;
 use super::ids::MemberId;
+use super::moment::Moment;
 
 /// The letters of a first name that a board has room for.
 const FIRST_NAME_CHARS_MAX: usize = 14;
@@ -11,14 +12,14 @@ pub(crate) struct Named<'a> {
     pub(crate) member_id: MemberId,
     pub(crate) real_name: &'a str,
     /// The day of birth; of whom it is not known, nobody knows that it is no child.
-    pub(crate) dob: Option<i64>,
+    pub(crate) dob: Option<Moment>,
     /// Whether the flyer asked for it.
     pub(crate) by_number: bool,
 }
 
 impl Named<'_> {
     /// The number of minors and of whoever asks; else initials, or the first name where the hall chose that.
-    pub(crate) fn on_board(&self, first_names: bool, now: i64) -> String {
+    pub(crate) fn on_board(&self, first_names: bool, now: Moment) -> String {
         let age = self.dob.and_then(|dob| age::on(dob, now));
         let is_adult = age.is_some_and(|age| age.years >= age::ADULT_YEARS);
         let name = if self.by_number || !is_adult { String::new() } else { short(self.real_name, first_names) };
@@ -41,11 +42,11 @@ fn short(real_name: &str, first_names: bool) -> String {
 mod tests {
     use super::*;
 
-    const NOW: i64 = 1_780_000_000;
+    const NOW: Moment = Moment(1_780_000_000);
     const YEAR: i64 = 31_557_600;
 
     fn named(real_name: &str, years: Option<i64>, by_number: bool, first_names: bool) -> String {
-        let dob = years.map(|years| (NOW - years * YEAR - YEAR / 2) / 86_400 * 86_400);
+        let dob = years.map(|years| Moment((NOW.0 - years * YEAR - YEAR / 2) / 86_400 * 86_400));
         Named { member_id: MemberId(1204), real_name, dob, by_number }.on_board(first_names, NOW)
     }
 

@@ -8,6 +8,7 @@ use crate::auth::Board;
 use crate::auth::board;
 use crate::auth::kiosk::{self, Paired};
 use crate::domain::board::Named;
+use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply::{self, Hears, Holder, Listener};
@@ -83,11 +84,11 @@ pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     }
     let (zone, language, now) = (site.time_zone()?, language(call), site.now());
     let config = &site.config;
-    let begins = now - now.rem_euclid(QUARTER_SECONDS);
+    let begins = now.rounded_down(QUARTER_SECONDS);
     let until = zone.day(now, 0).to;
     let has = config.minutes_per_quarter_hour;
     let (found, load) = site.store.read(|tx| {
-        let found = flyers::list_flyers(tx, site.tunnel_id, begins, until, FLYERS_MAX)?;
+        let found = flyers::list_flyers(tx, site.tunnel_id, (begins, until), FLYERS_MAX)?;
         Ok((found, bookings::list_load(tx, site.tunnel_id, (begins, until), QUARTER_SECONDS)?))
     })?;
     let booked = |quarter: i64| load.iter().find(|(number, _)| *number == quarter).map_or(0, |(_, minutes)| *minutes);
@@ -125,7 +126,7 @@ pub(crate) fn show(site: &Site, call: &Call) -> Answer {
     Ok(shown(StatusCode::OK, language, &page))
 }
 
-fn name(flyer: &Flyer, first_names: bool, now: i64) -> String {
+fn name(flyer: &Flyer, first_names: bool, now: Moment) -> String {
     let Flyer { member_id, ref real_name, dob, by_number, .. } = *flyer;
     Named { member_id, real_name, dob, by_number }.on_board(first_names, now)
 }

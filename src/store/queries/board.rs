@@ -1,6 +1,7 @@
 //! What boards show: the flyers of the rest of a day, and who asked to be shown by number.
 
-use crate::domain::ids::MemberId;
+use crate::domain::ids::{MemberId, TunnelId};
+use crate::domain::moment::Moment;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 
@@ -10,15 +11,20 @@ row! {
     pub(crate) struct Flyer in "b." {
         pub member_id: MemberId,
         pub real_name: String = "m.real_name",
-        pub dob: Option<i64> = "m.dob",
+        pub dob: Option<Moment> = "m.dob",
         pub by_number: bool = "m.board_by_number",
-        pub flight_date: i64,
+        pub flight_date: Moment,
         pub is_here: bool = "b.arrived_at IS NOT NULL",
     }
 }
 
 /// The bookings in force at a tunnel between two moments, by flight date.
-pub(crate) fn list_flyers(tx: &Read, tunnel_id: i64, from: i64, to: i64, limit: i64) -> Result<Vec<Flyer>> {
+pub(crate) fn list_flyers(
+    tx: &Read,
+    tunnel_id: TunnelId,
+    (from, to): (Moment, Moment),
+    limit: i64,
+) -> Result<Vec<Flyer>> {
     let sql = sql!(
         "SELECT ",
         Flyer::COLUMNS,
