@@ -9,8 +9,8 @@ let answered = Date.now(), asking = false, again = false;
 
 const minutes = () => Math.floor((Date.now() - answered) / 60_000);
 const tell = () => {
-    const [before, after] = document.getElementById('board').dataset.away.split('\u0000');
-    away.textContent = `${before}${minutes()}${after ?? ''}`;
+    const { away: before, ago } = document.getElementById('board').dataset;
+    away.textContent = `${before}${minutes()}${ago}`;
     away.hidden = false;
 };
 const ask = async () => {

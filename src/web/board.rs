@@ -43,8 +43,8 @@ struct Page {
     lines: Vec<Line>,
     /// How many come later than those that are shown; empty: nobody.
     later: String,
-    /// The text of an outage, with a place for the minutes that the page is old.
-    away: String,
+    /// The text of an outage before and after the minutes that the page is old.
+    away: [String; 2],
 }
 
 /// A line of the screen. A quarter with many flyers has several; the later ones have no time.
@@ -121,9 +121,15 @@ pub(crate) fn show(site: &Site, call: &Call) -> Answer {
         free: (has > 0).then(|| say_free("board.free_hour", (0..4).map(free_of).sum())),
         lines,
         later: if left > 0 { language.say(&Text::new("board.later").with_count("count", left)) } else { String::new() },
-        away: language.say(&Text::new("board.away").with("clock", zone.clock(now)).with("minutes", '\u{0}')),
+        away: away(language, &zone.clock(now)),
     };
     Ok(shown(StatusCode::OK, language, &page))
+}
+
+fn away(language: Language, clock: &str) -> [String; 2] {
+    let text = language.say(&Text::new("board.away").with("clock", clock).with("minutes", '\u{0}'));
+    let (before, after) = text.split_once('\u{0}').unwrap_or((&text, ""));
+    [before, after].map(str::to_owned)
 }
 
 fn name(flyer: &Flyer, first_names: bool, now: Moment) -> String {

@@ -23,6 +23,7 @@ use askama::Template;
 pub(crate) const PATH: &str = "/me/account";
 const SESSION_ID_CHARS_MAX: usize = 64;
 const LANGUAGE_CHARS_MAX: usize = 5;
+const CHOICE_CHARS_MAX: usize = 10;
 const DONE: [(&str, &str); 13] = [
     ("photo", "kiosk.done_photo"),
     ("no-photo", "kiosk.done_no_photo"),
@@ -201,7 +202,7 @@ pub(crate) fn choose_reminders(site: &Site, call: &Call, member: &Member) -> Ans
 
 /// `POST /me/account/board`: whether boards in the hall show the member by number.
 pub(crate) fn choose_board(site: &Site, call: &Call, member: &Member) -> Answer {
-    let by_number = read_form(call, |form| form.line("by", LANGUAGE_CHARS_MAX))? == "number";
+    let by_number = read_form(call, |form| form.line("by", CHOICE_CHARS_MAX))? == "number";
     app::change(site, member, call.language(), |cx| own_profile::choose_board(cx, by_number))?;
     Ok(reply::see_other(&format!("{PATH}?done=board")))
 }
