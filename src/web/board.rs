@@ -195,7 +195,10 @@ pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
 
 /// `GET /board/live`: an event for each change of what the desk's pages show, without saying what changed.
 pub(crate) fn listen(_: &Site, _: &Call, board: &Board) -> Answer {
-    Ok(reply::stream("retry: 2000\n\n", Listener { holder: Holder::Board(board.id()), hears: Hears::PageChanges }))
+    Ok(reply::stream(
+        "retry: 2000\n\n",
+        Listener { holder: Holder::Board(board.id()), ticket: None, hears: Hears::PageChanges },
+    ))
 }
 
 #[cfg(test)]
