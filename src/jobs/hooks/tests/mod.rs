@@ -173,7 +173,7 @@ fn each_event_arrives_through_a_receiver_that_fails_in_every_way_in_the_order_of
     let mut sender = scene.sender();
     let (_, secret) = scene.register(&receiver.url, HERE).unwrap();
     scene.happen(events);
-    for _ in 0..1_000 {
+    for _ in 0..10_000 {
         while sender.round() > 0 {}
         if scene.hook().waiting == 0 {
             break;
