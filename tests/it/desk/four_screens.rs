@@ -39,6 +39,8 @@ impl Hall {
             config.demo = true;
             config.minutes_per_quarter_hour = CAPACITY;
             config.kiosk_minutes = MINUTES.to_vec();
+            // A day ends at midnight, as in the report: at night *Today* would show the evening before too.
+            config.evening_until_hour = 0;
         });
         let (staff, boss) = ([site.desk(), site.desk()], site.admin());
         let clerks = [Clerk::at(&site, &staff[0]), Clerk::at(&site, &staff[1])];
