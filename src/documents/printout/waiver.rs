@@ -26,16 +26,16 @@ pub(crate) struct SignedWaiver {
     pub(crate) number: i64,
     pub(crate) title: String,
     pub(crate) body: String,
-    /// Each with whether the answer was yes.
+    /// Each question, and whether it was answered with yes.
     pub(crate) questions: Vec<(String, bool)>,
     /// Words and facts, in their order.
     pub(crate) facts: Vec<(String, String)>,
     pub(crate) signer_name: String,
     /// Lines of the signature, in the units of its field; empty: the typed name is the signature.
     pub(crate) strokes: Vec<Vec<(u32, u32)>>,
-    /// Of the field in which it was drawn.
+    /// The width of the field in which the signature was drawn, in its units.
     pub(crate) field_width: u32,
-    /// In which the text is.
+    /// The language of the text.
     pub(crate) language: Language,
 }
 

@@ -57,7 +57,7 @@ impl Sequence {
         is_pending
     }
 
-    /// As [`Sequence::confirm`], for what this process has not written.
+    /// Counts the tick on its way as carried, without word to the writer: for a tick that an earlier process wrote.
     pub(super) fn apply(&mut self) -> bool {
         let Some((end, tick)) = self.pending.take() else { return false };
         tick.apply_to(&mut self.sums);
