@@ -7,7 +7,7 @@
 //!
 //! [`Clock::running`] measures durations within a process, independent of the machine's clock.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

@@ -17,6 +17,7 @@ pub mod i18n;
 pub mod jobs;
 pub mod keys;
 mod log;
+pub mod moment;
 pub mod ops;
 pub mod routes;
 pub mod server;

@@ -2,8 +2,8 @@
 
 use crate::domain::ids::MemberId;
 use crate::domain::member_query;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::store::tables::account_claims::{self, Alike};
 use crate::store::tables::joins;
 use crate::store::{Read, Write};

@@ -1,7 +1,7 @@
 //! The fields of a booking, validated alike in a partner's request and in an imported list of bookings.
 
 use crate::domain::ids::TunnelId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 use crate::http::field_types::{Count, FlightMinutes};
 use serde_json::json;

@@ -7,9 +7,9 @@ use crate::auth::{confirmation, security_event};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::email;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::store::tables::outbox::Channel;
 use crate::store::tables::{email_tokens, members};
 

@@ -9,10 +9,10 @@ use crate::auth::security_event::{self, Event};
 use crate::auth::sign_in;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::keys::{hex, random};
+use crate::moment::Moment;
 use crate::store::tables::members::Account;
 use crate::store::tables::sessions::TokenHash;
 use crate::store::tables::{

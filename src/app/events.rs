@@ -2,8 +2,8 @@
 //! of the product's own; never a name, an address or a text that somebody typed.
 
 use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::store::Write;
 use crate::store::queries::standing;
 use crate::store::tables::bookings::BookingRow;

@@ -4,10 +4,10 @@
 use super::{Change, SubjectAccount, accounts, bookings, events, language_on_paper};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::{JoinId, MemberId};
-use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::store::Read;
 use crate::store::queries::joining::{self, JoinedRows, Pair};
 use crate::store::queries::{erasure, holdings};

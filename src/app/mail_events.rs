@@ -2,8 +2,8 @@
 
 use super::Change;
 use crate::domain::mail_event::{Delivery, KEPT_SECONDS, Kind};
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::store::Write;
 use crate::store::tables::callbacks::{self, NewCallback, Sender};
 use crate::store::tables::outbox::{self, Message};

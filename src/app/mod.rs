@@ -51,6 +51,8 @@ pub(crate) mod shift_note;
 pub(crate) mod signers;
 pub(crate) mod signup;
 pub(crate) mod social_accounts;
+#[cfg(test)]
+pub(crate) mod tests;
 pub(crate) mod tunnels;
 pub(crate) mod waivers;
 
@@ -59,11 +61,11 @@ pub(crate) use once::{change_once, once};
 use crate::auth::{Clerk, Member, check_fresh};
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::domain::role::{Rank, Role};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::queries::erasure;
 use crate::store::tables::audit;

@@ -8,12 +8,12 @@
 use super::Change;
 use crate::domain::ids::NoticeId;
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::domain::payment::Price;
 use crate::domain::role::Role;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use crate::store::tables::outbox::{self, Channel, NewMessage};
 use crate::store::tables::{members, notices};
 use serde_json::{Value, json};

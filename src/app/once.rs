@@ -7,12 +7,12 @@
 use super::{Change, RankedActor};
 use crate::auth::limits::{self, Whose};
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::http::call::{AuthOutcome, Call, IdempotentRequest, PrincipalId};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::keys::{Purpose, columns, hex};
 use crate::log;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::replays::{self, StoredOutcome};
 use crate::store::tables::second_factors::{self, Kind};

@@ -1,13 +1,13 @@
 //! The personal data of a new member, validated by the same rules from a form and from an imported list.
 
 use crate::domain::ids::TunnelId;
-use crate::domain::moment::Moment;
 use crate::domain::password::Owner;
 use crate::domain::{country, phone};
 use crate::http::body::{Body, Field, RequiredByCaller, shared};
 use crate::http::field_types::{DayOfBirth, Email, Line, ShortLine, Username};
 use crate::http::fields::{self, Fields};
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::store::tables::members::NewMember;
 use serde_json::Value;
 

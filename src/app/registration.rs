@@ -5,9 +5,9 @@ use super::bookings::{self, DeskBooking, Quarter};
 use super::{Change, signup};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
+use crate::moment::Moment;
 use crate::store::tables::account_claims::{self, Alike};
 use crate::store::tables::members;
 

@@ -4,10 +4,10 @@
 
 use super::session::{new_token, token_hash};
 use crate::domain::ids::{EntryId, MemberId};
-use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::keys::hex;
+use crate::moment::Moment;
 use crate::store::tables::members::{self, Account};
 use crate::store::tables::sessions::TokenHash;
 use crate::store::tables::sign_in_steps;

@@ -4,10 +4,10 @@
 
 use super::session::{new_token, presented_session, token_hash};
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::devices::{self, DeviceHash, KEPT_SECONDS};
 use crate::store::tables::sessions;

@@ -1,9 +1,9 @@
 //! Proxies that hide their callers: limits by address then take all of them for one. A form whose page was opened over https, and
 //! which came without this server's own TLS, came through a proxy.
 
-use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::forwarded;
+use crate::moment::Moment;
 use crate::site::Site;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};

@@ -4,10 +4,10 @@
 use super::session::{self, Member, new_token, token_hash};
 use super::{limits, partner};
 use crate::domain::event::Audience;
-use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{Holder, TicketHash};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::sessions::{self, TokenHash};
 use crate::store::tables::{kiosks, partners};

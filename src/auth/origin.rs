@@ -2,11 +2,11 @@
 //! accepted from our own pages alone.
 
 use super::{cookie, hidden_callers};
-use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::site::Site;
 use std::sync::{Mutex, PoisonError};
 

@@ -4,7 +4,6 @@
 use super::limits;
 use crate::auth::refusals::Refusals;
 use crate::domain::ids::PartnerId;
-use crate::domain::moment::Moment;
 use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
 use crate::http::fields;
@@ -12,6 +11,7 @@ use crate::http::reply::Reply;
 use crate::i18n::language::Text;
 use crate::keys::{Purpose, hex, hmac_sha256, random, unhex};
 use crate::log;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::partners::{self, Secret};
 use http::HeaderName;

@@ -3,11 +3,11 @@
 use super::device;
 use super::limits::messages::{self, Cause, Quota};
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::keys::{Purpose, random};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::outbox::{self, Channel};

@@ -4,10 +4,10 @@
 //! restart forgets the list; the log has every refusal.
 
 use crate::domain::ids::PartnerId;
-use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::{Failure, Problem};
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use http::Method;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;

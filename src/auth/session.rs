@@ -2,12 +2,12 @@
 
 use crate::domain::audit::Actor;
 use crate::domain::ids::{BookingId, MemberId};
-use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::call::{Call, PrincipalId, TOKEN};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::keys::unhex;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::sessions::{self, BookingToken, TokenHash};
 use base64::Engine;

@@ -4,9 +4,9 @@
 
 use super::security_event::{self, Event};
 use super::session::token_hash;
-use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::leavings;
 use crate::store::tables::members;

@@ -6,7 +6,7 @@ use super::{CommandError, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::MomentInput;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::manifest_signature::ErasedMark;
 use crate::ops::backup::off_site::OffSite;

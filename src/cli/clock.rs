@@ -4,7 +4,7 @@ use super::acquire::offline;
 use super::shell::shell_actor;
 use super::{CommandResult, Global, done, failed, refused, show_moments_of, shown_moment};
 use crate::clock;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::lifecycle;
 use crate::site::Site;
 use crate::store::alarm;

@@ -3,7 +3,7 @@
 use super::{CommandResult, Global, acquire, failed, holder, refused};
 use crate::clock::Clock;
 use crate::demo::{self, Made, Plan};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::data_dir::{DataDir, LockError};
 use clap::Args;
 use serde::Serialize;

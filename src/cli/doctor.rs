@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::health::{self, Fact, State};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::audit_end;
 use crate::ops::health::{Depth, check, check_closed, leftovers, title};
 use crate::site::Site;

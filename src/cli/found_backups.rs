@@ -2,7 +2,7 @@
 
 use super::{CommandError, failed, refused};
 use crate::config::Config;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::backup::backup_store::local_store;
 use crate::ops::backup::backup_store::{Backup, Listing};
 use crate::ops::backup::manifest::ChainOrigin;

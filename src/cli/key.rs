@@ -4,7 +4,7 @@ use super::acquire::offline;
 use super::shell::shell_actor;
 use super::{CommandResult, Global, done, failed};
 use crate::clock::Clock;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::signature::Signer;
 use crate::site::Site;
 use crate::store::data_dir::DataDir;

@@ -49,7 +49,7 @@ mod upgrade;
 
 use crate::config::{Config, Settings};
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::site::Site;
 use clap::{Args, Parser, Subcommand};
 use on_site::{run_on_site, run_request};

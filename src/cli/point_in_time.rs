@@ -2,7 +2,7 @@
 
 use super::{CommandError, refused};
 use crate::domain::local_time::{AmbiguousMoment, MomentInput, TimeZone};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use serde_json::{Value, json};
 
 const UTC: &str = " UTC";

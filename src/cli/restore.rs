@@ -9,7 +9,7 @@ use super::{CommandError, CommandResult, Global, done, failed, refused};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::local_time::{MomentInput, TimeZone};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::backup::encrypted::Identities;
 use crate::ops::backup::restore::{Purpose, RestoreRequest, Restored};
 use crate::ops::backup::{restore, undo};

@@ -7,8 +7,8 @@ use super::{CommandError, CommandResult, Global, acquire, check_settings, contro
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::demo;
-use crate::domain::moment::Moment;
 use crate::jobs;
+use crate::moment::Moment;
 use crate::ops::backup::upgrade::Upgraded;
 use crate::ops::footprint;
 use crate::ops::replication::resume::Rest;

@@ -3,7 +3,7 @@
 use super::acquire::offline;
 use super::{CommandResult, Global, done, failed};
 use crate::clock::Clock;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::data_dir::DataDir;
 use crate::store::migrate;

@@ -1,7 +1,7 @@
 //! A booking as a calendar file (iCalendar, RFC 5545).
 
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use std::fmt::Write;
 
 /// Longest line, in bytes; longer ones are folded.

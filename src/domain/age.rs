@@ -1,6 +1,6 @@
 //! The age of a person on a day.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -37,7 +37,7 @@ pub(crate) fn birthday(dob: Moment, years: i64) -> Option<Date> {
 #[cfg(test)]
 mod tests {
     use super::{Age, birthday, on};
-    use crate::domain::moment::Moment;
+    use crate::moment::Moment;
     use jiff::civil::date;
     use jiff::tz::TimeZone;
 

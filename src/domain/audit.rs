@@ -13,7 +13,7 @@ pub use crate::keys::{ChainKey, Hash};
 pub(crate) use crate::keys::Head;
 
 use crate::domain::ids::{MemberId, PaymentId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Display, Write};

@@ -2,7 +2,7 @@
 
 use super::age;
 use super::ids::MemberId;
-use super::moment::Moment;
+use crate::moment::Moment;
 
 /// The letters of a first name that a board has room for.
 const FIRST_NAME_CHARS_MAX: usize = 14;

@@ -1,7 +1,7 @@
 //! Bookings: the fields that a partner sends, and whether a member may book.
 
 use crate::domain::ids::TunnelId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use serde::Serialize;
 
 /// The fields of a booking in `generate-token`, without the member. Moments in Unix seconds.

@@ -92,7 +92,7 @@ pub(crate) fn number(cat_group: &str) -> i64 {
 mod tests {
     use super::*;
     use crate::domain::currency::Currency;
-    use crate::domain::moment::Moment;
+    use crate::moment::Moment;
 
     const fn key<'a>(cat_group: &'a str, cat_id: &'a str, track: &'a str) -> LevelKey<'a> {
         LevelKey { cat_group, cat_id, track }

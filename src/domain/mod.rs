@@ -22,7 +22,6 @@ pub(crate) mod mail_event;
 pub(crate) mod member_query;
 pub(crate) mod mention;
 pub(crate) mod minutes;
-pub mod moment;
 pub(crate) mod passkey;
 pub mod password;
 pub(crate) mod payment;

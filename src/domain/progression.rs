@@ -2,7 +2,7 @@
 
 use super::catalogue::{Catalogue, Level, LevelKey, Skill};
 use super::currency::Currencies;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 /// The three tracks that clients show on a flyer's dashboard.
 pub(crate) const TRACKS: [&str; 3] = ["Static", "Dynamic", "Formation"];

@@ -3,7 +3,7 @@
 
 use super::currency::{Currencies, FIRST_NOTICE_DAYS, FLYER_DAYS, LAST_NOTICE_DAYS};
 use super::local_time::TimeZone;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 /// Days before the last day of a currency from safety training at which the first and the last reminder become due.
 ///

@@ -3,7 +3,7 @@
 //!
 //! Days and weeks without a backup do not count, so a pause, or a clock that ran ahead, removes no backup.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 const DAY: i64 = 86_400;
 const WEEK: i64 = 7 * DAY;

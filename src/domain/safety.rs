@@ -3,7 +3,7 @@
 use super::currency;
 use super::entry::Status;
 use super::local_time::TimeZone;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Validity {

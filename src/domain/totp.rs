@@ -1,6 +1,6 @@
 //! Codes of an authenticator app (RFC 6238: SHA-1, six digits, thirty seconds), the variant that every app supports.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 use totp_rs::{Builder, Secret, Totp};
 

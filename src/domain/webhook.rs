@@ -1,7 +1,7 @@
 //! Webhooks by the rules of Standard Webhooks: what an answer means, when a delivery is tried again, and which addresses are called.
 
-use crate::domain::moment::Moment;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use http::{StatusCode, Uri};
 use jiff::fmt::rfc2822;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

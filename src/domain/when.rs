@@ -1,9 +1,9 @@
 //! Days and moments in the site's time zone, formatted for people.
 
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::i18n::date::{in_full, in_short};
 use crate::i18n::language::Language;
+use crate::moment::Moment;
 
 /// `21 November 2026`.
 pub(crate) fn day(language: Language, zone: &TimeZone, moment: Moment) -> String {

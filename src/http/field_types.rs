@@ -2,12 +2,12 @@
 //! API description, under the type's name.
 
 use crate::domain::ids::{EntryId, MemberId, TunnelId};
-use crate::domain::moment::Moment;
 use crate::domain::questions;
 use crate::domain::{email, minutes, username};
 use crate::http::body::{Field, shared};
 use crate::http::fields;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use serde_json::{Value, json};
 
 /// A pattern of one line of text that is not blank. `types.json` has it too, with the characters of

@@ -1,8 +1,8 @@
 //! Dates in words, in UTC: `21 November 2026`, `21. November 2026`, `1er mars 2026`, `21 de noviembre de 2026`; and
 //! short, without the year: `21 Nov`, `21. Nov.`, `21 nov.`, `21 nov`.
 
-use crate::domain::moment::Moment;
 use crate::i18n::language::Language;
+use crate::moment::Moment;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::Offset;

@@ -2,6 +2,7 @@
 //! row alone: whoever can write the database but cannot read the key gains nothing by copying a value to another row.
 
 use super::Purpose;
+use crate::moment::Moment;
 use std::borrow::Cow;
 
 /// A column whose values are sealed.
@@ -43,6 +44,12 @@ impl Part<'_> {
 impl From<i64> for Part<'_> {
     fn from(number: i64) -> Self {
         Part::Number(number)
+    }
+}
+
+impl From<Moment> for Part<'_> {
+    fn from(moment: Moment) -> Self {
+        Part::Number(moment.0)
     }
 }
 

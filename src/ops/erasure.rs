@@ -3,9 +3,9 @@
 
 use crate::domain::ids::MemberId;
 use crate::domain::mention::{Person, Terms};
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use crate::ops::Progress;
 use crate::ops::backup::backup_store::{local_store, make_dir};
 use crate::ops::backup::off_site::OffSite;

@@ -2,8 +2,8 @@
 //! file, the levels are derived again when the site is opened.
 
 use crate::domain::catalogue::Catalogue;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::store::queries::holdings;
 use crate::store::tables::tunnels;
 use crate::store::{Store, Write};

@@ -1,7 +1,7 @@
 //! Work on demand: long work that a clerk starts at the desk, on a thread of its own. One run of a kind at a time; its outcome
 //! is kept until the next run.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::site::priority;
 use std::panic::{AssertUnwindSafe, catch_unwind};

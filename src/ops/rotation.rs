@@ -108,8 +108,8 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::Config;
     use crate::domain::ids::{MemberId, TunnelId};
-    use crate::domain::moment::Moment;
     use crate::keys::{Purpose, columns};
+    use crate::moment::Moment;
     use crate::ops::lifecycle::Identity;
     use crate::store::tables::{partners, second_factors};
 

@@ -4,7 +4,7 @@ use super::lifecycle::Identity;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::ids::TunnelId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::data_dir::DataDir;
 

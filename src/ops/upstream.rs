@@ -1,7 +1,7 @@
 //! The status of the sync: for the command, the metrics, the doctor and the desk.
 
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::history;
 use crate::store::tables::sync::{self, State};

@@ -4,7 +4,7 @@
 use crate::domain::audit::ChainKey;
 use crate::domain::entry::Status;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::queries::{hours, member_search, standing};
 use crate::store::tables::partners;
 use crate::store::{Write, Writer};

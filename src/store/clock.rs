@@ -32,7 +32,7 @@ pub(crate) fn set_back(tx: &Write) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::moment::Moment;
+    use crate::moment::Moment;
     use crate::store::Store;
     use crate::store::engine::data_dir::DataDir;
     use crate::store::engine::migrate;

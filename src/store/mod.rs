@@ -19,8 +19,8 @@ pub(crate) use crate::store::engine::{hot_journal, integrity, migrate, reserve, 
 pub use crate::store::transaction::{Read, Write};
 
 use crate::domain::audit::ChainKey;
-use crate::domain::moment::Moment;
 use crate::http::failure::{DiskFault, Failure};
+use crate::moment::Moment;
 use crate::store::db_error::disk_fault;
 use crate::store::engine::change_feed::Watched;
 use crate::store::engine::connection::{note_wal_pages, open_writer};

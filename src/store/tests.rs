@@ -1,7 +1,7 @@
 //! Tests of the guarantees that the store gives its callers.
 
 use super::*;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use http::StatusCode;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! Read and write transactions, which the functions of `tables` and `queries` take.
 
 use crate::domain::audit::{ChainKey, Hash};
-use crate::domain::moment::Moment;
 use crate::keys::{Part, hex, unhex};
+use crate::moment::Moment;
 use crate::store::engine::columns::{FromRow, row};
 use crate::store::engine::statements::{self, Handle, Statements, Text, WithStatements};
 use rusqlite::{Connection, Params, Row, ToSql};

@@ -2,9 +2,9 @@
 
 use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::{bookings, entries};

@@ -8,12 +8,12 @@ use crate::app::logbook::rules::Recordable;
 use crate::domain::catalogue::names;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use crate::site::Site;
 
 const NUMBERS_CHARS_MAX: usize = 300;

@@ -3,8 +3,8 @@
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::minutes;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::store::Read;
 use crate::store::queries::logbook;
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 use tunneldesk::site::Site;
 use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 

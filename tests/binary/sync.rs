@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::domain::ids::MemberId;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 use tunneldesk::site::Site;
 use tunneldesk::store::tables::events::{self, About, Event};
 use tunneldesk::store::tables::partners;

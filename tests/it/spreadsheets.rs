@@ -4,7 +4,7 @@
 use crate::harness::Site;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 /// What becomes of a file.
 enum Fate {

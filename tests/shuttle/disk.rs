@@ -5,7 +5,7 @@ use shuttle::sync::{Condvar, Mutex as ScheduledMutex};
 use shuttle::thread;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 /// Why a change or a commit failed.
 #[derive(Debug, Clone)]

@@ -17,11 +17,6 @@ mod sync {
     pub use shuttle::sync::*;
 }
 
-/// The product's words that the protocol uses.
-mod domain {
-    pub use tunneldesk::domain::moment;
-}
-
 use disk::{Disk, Failure, Fault, Seen, Standby};
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
@@ -29,7 +24,7 @@ use shuttle::{Config, FailurePersistence, Runner, thread};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::{self, Moment};
 use turns::{Pending, Terms, Turns};
 
 const SCHEDULES: usize = 20_000;

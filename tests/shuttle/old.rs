@@ -6,7 +6,7 @@ use crate::turns::Transaction;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
 use shuttle::thread;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 #[derive(Default)]
 struct Group {

@@ -3,8 +3,8 @@
 use super::digest;
 use crate::app::mail_events::{About, Content, Event, Suppression};
 use crate::domain::mail_event::Kind;
-use crate::domain::moment::Moment;
 use crate::http::fields;
+use crate::moment::Moment;
 use serde_json::Value;
 
 const NAME_CHARS_MAX: usize = 255;

@@ -4,7 +4,6 @@
 use super::digest;
 use crate::app::payments::received::{EventEffect, Payment, ReceivedEvent};
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::domain::payment::{Event, Price, Status};
 use crate::http::body::{Field, ParsedBody};
 use crate::http::call::Call;
@@ -13,6 +12,7 @@ use crate::http::field_types::Line;
 use crate::http::fields;
 use crate::http::json;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use serde_json::{Map, Value, json};
 use std::marker::PhantomData;
 

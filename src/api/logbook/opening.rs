@@ -7,7 +7,6 @@ use crate::app::logbook::opening::{self, Balance, MINUTES_MAX};
 use crate::auth::Member;
 use crate::domain::entry::Status;
 use crate::domain::ids::{MemberId, TunnelId};
-use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::body::Field;
 use crate::http::call::Call;
@@ -16,6 +15,7 @@ use crate::http::field_types::Lines;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::site::Site;
 use serde_json::{Value, json};
 

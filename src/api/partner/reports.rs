@@ -2,13 +2,13 @@
 
 use crate::auth::Staff;
 use crate::domain::ids::{BookingId, EntryId, MemberId, PartnerId, TunnelId};
-use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::answer::{Int, Number, Sometimes, Stored};
 use crate::http::call::{Call, Page, REPORT_ROWS_MAX};
 use crate::http::failure::Failure;
 use crate::http::field_types::{Count, FlightMinutes, Id, Line, Rows};
 use crate::http::reply::{self, Report};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
 use crate::store::tables::history::{self, HistoryRow};

@@ -3,12 +3,12 @@
 use crate::app;
 use crate::auth::{Member, kiosk};
 use crate::documents::qr;
-use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::answer::True;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
+use crate::moment::Moment;
 use crate::site::Site;
 
 crate::answer! {

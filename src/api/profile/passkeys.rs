@@ -3,11 +3,11 @@
 use crate::app;
 use crate::auth::{Member, passkey};
 use crate::domain::ids::PasskeyId;
-use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Done};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::passkeys;
 use serde_json::json;

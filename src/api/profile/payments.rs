@@ -2,11 +2,11 @@
 
 use crate::auth::Member;
 use crate::domain::ids::PaymentId;
-use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::field_types::Count;
 use crate::http::reply;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::payments;
 

@@ -2,10 +2,10 @@
 
 use crate::app::{self, Change, credentials};
 use crate::auth::Member;
-use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::reply::{self, Done};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::sessions::{self, Listed};
 use serde_json::json;

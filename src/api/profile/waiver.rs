@@ -4,7 +4,6 @@ use crate::app::waivers::{self, Due, FLYERS_MAX, Flyer, NAME_CHARS_MAX, Signing}
 use crate::app::{self, RankedActor};
 use crate::auth::Member;
 use crate::domain::ids::{MemberId, SignatureId};
-use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::domain::waiver::{QUESTIONS_MAX, Reason, Relation, STROKES_CHARS_MAX, SigningPlace, questions};
 use crate::http::Answer;
@@ -17,6 +16,7 @@ use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::keys::hex;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::emergency_contacts::Emergency;
 use crate::store::tables::site_texts::{self, Kind};

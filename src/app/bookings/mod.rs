@@ -6,6 +6,8 @@ mod of_family;
 pub(crate) mod of_partner;
 mod record;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use of_desk::{
     DESK_CLIENT_ID, DeskBooking, NotBooked, Quarter, book_at_desk, book_here_now, desk_client, find_on_day,
@@ -21,10 +23,10 @@ use super::{Change, Outcome, family};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::{self, Booking, Denial};
 use crate::domain::ids::{BookingId, MemberId};
-use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
 use crate::store::tables::{members, refused_check_ins, tunnels};
@@ -208,6 +210,7 @@ pub(crate) fn cancel_own(cx: &Change, booking_id: BookingId, seen: &Seen) -> Res
 /// 409 while the member is checked in, where the flight is in the future, or where the booking has changed since `seen`.
 /// Audited; the member is notified.
 pub(crate) fn set_no_show(cx: &Change, booking_id: BookingId, seen: &Seen) -> Result<Outcome, Failure> {
+    cx.check_staff()?;
     if find(cx, booking_id)?.booking.flight_date > cx.now() {
         return Err(Failure::booking_state().saying(Text::new("desk.no_show_early")));
     }

@@ -3,8 +3,8 @@
 use super::check_in;
 use crate::app::{Change, family};
 use crate::domain::ids::{BookingId, MemberId};
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::{bookings, tunnels};

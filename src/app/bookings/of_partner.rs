@@ -6,9 +6,9 @@ use super::{Address, admit};
 use crate::app::{Change, Outcome};
 use crate::domain::booking::{Booking, Denial, may_be_booked_for};
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::store::Read;
 use crate::store::tables::bookings::{self, BookingRow, Ending};
 

@@ -7,10 +7,10 @@ use super::{actor_id, find_entry, no_change, record_for_other, relation};
 use crate::app::{Change, events};
 use crate::domain::entry::{self, Action, Status};
 use crate::domain::ids::{EntryId, MemberId, TunnelId};
-use crate::domain::moment::Moment;
 use crate::domain::signoff::Denial;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::store::tables::events::Event;
 use crate::store::tables::skills::{self, SkillEntry};
 

@@ -4,9 +4,9 @@ use super::requests;
 use super::rules::Request;
 use crate::app::Change;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::store::Read;
 use crate::store::tables::{joins, members};
 

@@ -3,11 +3,11 @@
 use crate::domain::catalogue::{Level, LevelKey, SafetyKind, Skill};
 use crate::domain::entry::{self, Kind, MissingPrerequisite, Status};
 use crate::domain::ids::{EntryId, MemberId, TunnelId};
-use crate::domain::moment::Moment;
 use crate::domain::signoff;
 use crate::http::failure::Failure;
 use crate::http::fields::{Fields, MOMENT_MIN};
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::{holdings, logbook};

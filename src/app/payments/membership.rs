@@ -4,9 +4,9 @@
 
 use crate::app::{Change, events};
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::domain::payment::{Decision, Fee, Issue, Price, Status, a_year_after, without_year};
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::store::Write;
 use crate::store::tables::events::Event;
 use crate::store::tables::payments::{self, Account, Grant};

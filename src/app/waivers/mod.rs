@@ -5,6 +5,8 @@ pub(crate) mod brief;
 pub(crate) mod consents;
 pub(crate) mod links;
 pub(crate) mod paper;
+#[cfg(test)]
+mod tests;
 pub(crate) mod texts;
 
 use super::person::AGE_SECONDS_MAX;
@@ -12,11 +14,11 @@ use super::seen::{self, Seen};
 use super::{Change, family, flights};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::{MemberId, SignatureId};
-use crate::domain::moment::Moment;
 use crate::domain::waiver::{self, Reason, Relation, SigningPlace};
 use crate::http::failure::Failure;
 use crate::http::fields::Fields;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::emergency_contacts::Emergency;

@@ -3,11 +3,11 @@
 
 use crate::auth::Member;
 use crate::auth::session;
-use crate::domain::moment::Moment;
 use crate::http::call::{Call, PrincipalId};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::keys::{hmac_sha256, unhex};
+use crate::moment::Moment;
 use crate::site::Site;
 use subtle::ConstantTimeEq;
 

@@ -5,9 +5,9 @@
 use super::counted::Counter;
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
 use crate::domain::ids::{MemberId, PartnerId};
-use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::{audit, notices, partners};
 use crate::store::{Read, Write};

@@ -3,9 +3,9 @@
 
 use super::{Limit, Over};
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::throttles;
 use crate::store::{Read, Write};

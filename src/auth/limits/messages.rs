@@ -12,10 +12,10 @@
 use super::counted::{self, Counter};
 use crate::domain::email;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::http::call::Network;
 use crate::http::failure::Failure;
 use crate::keys::Purpose;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::members::Profile;
 use crate::store::tables::outbox::Channel;

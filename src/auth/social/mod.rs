@@ -5,10 +5,10 @@ pub(crate) mod signed_request;
 mod token;
 
 use crate::config::{Social, TokenIssuer};
-use crate::domain::moment::Moment;
 use crate::http::field_types::Named;
 use crate::http::json;
 use crate::log;
+use crate::moment::Moment;
 use crate::site::Site;
 use keys::KeySet;
 use std::path::Path;

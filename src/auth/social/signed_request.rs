@@ -1,8 +1,8 @@
 //! Facebook's signed request: an HMAC and its payload, both in base64url.
 
 use super::token::{is_subject, seconds_if_any};
-use crate::domain::moment::Moment;
 use crate::keys::hmac_sha256;
+use crate::moment::Moment;
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};

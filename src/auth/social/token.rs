@@ -1,9 +1,9 @@
 //! ID tokens of OpenID Connect (signed JWTs), and every check of one.
 
 use super::keys::KeySet;
-use crate::domain::moment::Moment;
 use crate::http::fields;
 use crate::keys::hex;
+use crate::moment::Moment;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::de::Error;

@@ -6,10 +6,10 @@ use super::{Flight, Logbook, Signed};
 use crate::documents::paint::{BRONZE, INK, SOFT};
 use crate::documents::typesetting::{Align, ITALIC, Letters, ROMAN, describe};
 use crate::domain::minutes;
-use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::i18n::language::Text;
 use crate::i18n::number::grouped;
+use crate::moment::Moment;
 
 const FOOT: f32 = HEIGHT - 44.0;
 const HALF: f32 = (LEFT + RIGHT) / 2.0;

@@ -16,8 +16,8 @@ use crate::documents::typesetting::{Align, ROMAN};
 use crate::domain::currency::Currency;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use page::{LEFT, Pages, RIGHT, TextStyle};
 
 /// The content of the pages. Moments in Unix seconds, durations in minutes.

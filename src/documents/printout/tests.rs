@@ -4,7 +4,7 @@ use super::*;
 use crate::documents::tests as legibility;
 use crate::documents::typesetting::Letters;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use std::process::Command;
 
 const DAY: i64 = 86_400;

@@ -7,9 +7,9 @@ mod map;
 pub(crate) use draw::{draw, draw_map};
 
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::domain::progression::Step;
 use crate::i18n::language::Language;
+use crate::moment::Moment;
 
 /// The content of the picture.
 #[derive(Debug, Clone)]

@@ -4,8 +4,8 @@ use super::*;
 use crate::documents::markup::escape;
 use crate::domain::catalogue::{Catalogue, LevelKey, names};
 use crate::domain::currency::{Currencies, Currency};
-use crate::domain::moment::Moment;
 use crate::domain::progression;
+use crate::moment::Moment;
 
 const HELD: [(LevelKey, Moment); 3] = [
     (LevelKey { cat_group: "Flyer", cat_id: "1", track: "" }, Moment(1_740_000_000)),

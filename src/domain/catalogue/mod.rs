@@ -1,7 +1,7 @@
 //! The catalogue of programmes, levels and skills: what can be learnt, what it requires and who may sign it. The
 //! catalogue has no member data: the levels that a member holds are arguments.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,7 +1,7 @@
 //! The rules of a catalogue, and that the built-in one obeys them.
 
 use super::*;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use serde_json::{Value, json};
 
 const JSON: &str = include_str!("../../../assets/catalogue/catalogue.json");

@@ -1,7 +1,7 @@
 //! Random histories, judged twice: by the rules, and by a naive model that knows only days and scans every event.
 
 use super::*;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use proptest::prelude::*;
 
 const DAY: i64 = 86_400;

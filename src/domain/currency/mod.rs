@@ -4,7 +4,7 @@
 
 use super::catalogue::LevelKey;
 use super::local_time::TimeZone;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use jiff::civil::{self, Date};
 
 /// A flyer is current for this many days after the day of a flight, to the end of the last.

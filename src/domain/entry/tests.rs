@@ -4,8 +4,8 @@ use super::*;
 use crate::domain::currency::{self, Currency, Standing};
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::domain::signoff::{self, Signer};
+use crate::moment::Moment;
 use proptest::prelude::*;
 
 fn key(cat_group: &'static str, cat_id: &'static str, track: &'static str) -> LevelKey<'static> {

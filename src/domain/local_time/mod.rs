@@ -4,7 +4,7 @@
 mod written;
 
 use super::tunnel;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::{self, AmbiguousOffset};
 use jiff::{Timestamp, ToSpan, Zoned};

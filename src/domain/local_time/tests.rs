@@ -1,7 +1,7 @@
 //! Days and moments where the clock is set ahead or back, and beyond the calendar.
 
 use super::*;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 /// 2026-03-29 12:00 in Zurich, on the day on which the clock is set ahead.
 const SPRING: i64 = 1_774_778_400;

@@ -3,9 +3,9 @@
 
 use super::local_time::TimeZone;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::i18n::language::Language;
 use crate::i18n::number::grouped;
+use crate::moment::Moment;
 use iso_currency::Currency;
 
 /// The state of a payment; a later value outranks an earlier one. `Failed` can be followed by success, because a member

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use proptest::prelude::*;
 
 fn event(key: usize, status: Status) -> Event {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::currency::Currency;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 const CURRENT: Currency = Currency { current: true, renewal: Some(Moment(1)) };
 

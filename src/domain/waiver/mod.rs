@@ -2,7 +2,7 @@
 
 use super::age;
 use super::local_time::TimeZone;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use sha2::{Digest, Sha256};
 
 /// Greatest length of a text that people sign, confirm or consent to, in characters.

@@ -1,7 +1,7 @@
 //! Who may fly, case by case; reproducible hashes; strokes.
 
 use super::*;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 static UTC: TimeZone = TimeZone::UTC;
 const NOW: Moment = Moment(1_780_000_000);

@@ -2,9 +2,9 @@
 
 use super::{FieldOfAnswer, Schemas, Shape, ShapeField, Shown, StructOfAnswer};
 use crate::domain::ids::{BookingId, EntryId, MemberId, NoticeId, PasskeyId, PaymentId, SignatureId, TunnelId};
-use crate::domain::moment::Moment;
 use crate::http::body::Flattened;
 use crate::http::field_types::{Count, FlightMinutes, Id};
+use crate::moment::Moment;
 use serde::Serialize;
 use serde::ser::SerializeStruct;
 use serde_json::value::RawValue;

@@ -140,9 +140,9 @@ macro_rules! operation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::moment::Moment;
     use crate::http::body::Flattened;
     use crate::http::field_types::Id;
+    use crate::moment::Moment;
     use serde_json::{Value, json};
 
     crate::answer! {

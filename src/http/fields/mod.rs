@@ -172,7 +172,7 @@ impl Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::moment::Moment;
+    use crate::moment::Moment;
     use serde_json::json;
 
     fn fields(value: Value) -> Fields {

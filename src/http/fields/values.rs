@@ -1,10 +1,10 @@
 //! Parsers of field values: each returns the value, or the text of the problem.
 
 use crate::domain::minutes;
-use crate::domain::moment::Moment;
 use crate::domain::unicode::{as_meant, trimmed, without_marks};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use serde_json::Value;
 use std::borrow::Cow;
 

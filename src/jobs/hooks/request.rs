@@ -1,9 +1,9 @@
 //! One request to a webhook: signed, sent to an address that may be called, and what became of it.
 
 use crate::app::hooks::Delivered;
-use crate::domain::moment::Moment;
 use crate::domain::webhook::{self, Trouble};
 use crate::keys::{hmac_sha256, random};
+use crate::moment::Moment;
 use crate::ops::agent;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

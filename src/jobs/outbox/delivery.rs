@@ -2,7 +2,7 @@
 
 use super::placeholders;
 use super::render::RenderedMessage;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 const ERROR_CHARS_MAX: usize = 300;
 

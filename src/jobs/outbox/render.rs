@@ -10,9 +10,9 @@ use super::placeholders::{code, fill, one_line};
 use crate::app::notice;
 use crate::documents::markup::escape;
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use crate::store::tables::outbox::Channel;
 use serde_json::Value;
 

@@ -3,9 +3,9 @@
 use crate::app::flights;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::domain::reminder::{self, FLOWN_FOR_WAIVER_DAYS, Reminder};
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::ends;

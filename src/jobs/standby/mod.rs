@@ -4,8 +4,8 @@
 mod client;
 
 use crate::clock::Clock;
-use crate::domain::moment::Moment;
 use crate::keys::{hex, random, unhex};
+use crate::moment::Moment;
 use crate::ops::standby::claim;
 use crate::ops::standby::copy::{Copy, Incoming, Trouble, is_promoted};
 use crate::ops::standby::epoch::{self, Main};

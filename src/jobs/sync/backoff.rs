@@ -1,7 +1,7 @@
 //! Backoff: how long the sync waits after a failed attempt.
 
-use crate::domain::moment::Moment;
 use crate::keys::random;
+use crate::moment::Moment;
 use std::time::Duration;
 
 /// The bound of the wait after the first failure, in milliseconds; the bound doubles with each further failure up to

@@ -2,7 +2,7 @@
 //! rows always produce the same bytes.
 
 use crate::domain::ids::{BookingId, MemberId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use flate2::{Compression, GzBuilder};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -7,7 +7,7 @@ use super::source::{Change, Source};
 use super::upstream::{Position, Trouble, error_line};
 use crate::clock::Clock;
 use crate::config::Sync;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::agent::agent;
 use crate::store::tables::sync::{Refused, State};
 use serde::{Deserialize, Serialize};

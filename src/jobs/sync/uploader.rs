@@ -6,7 +6,7 @@ use super::lock::{BUSY, LOCK_WAIT_MAX, SyncLock};
 use super::source::{Change, Source};
 use super::upstream::{Position, Trouble, Upstream};
 use crate::config::Sync;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::tables::sync::{Refused, State};
 use std::sync::Arc;
 use std::time::Duration;

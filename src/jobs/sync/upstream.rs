@@ -1,7 +1,7 @@
 //! The interface of a receiver, without database and network.
 
 use super::batch::Batch;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use std::time::Duration;
 
 const ERROR_CHARS_MAX: usize = 300;

@@ -8,7 +8,7 @@ use super::off_site::OffSite;
 use super::recorded::record;
 use super::restore;
 use crate::domain::audit::{Actor, Detail};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::Progress;
 use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::{Replay, Replayed};

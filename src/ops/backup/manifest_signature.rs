@@ -82,7 +82,7 @@ fn unsigned() -> String {
 mod tests {
     use super::*;
     use crate::domain::ids::MemberId;
-    use crate::domain::moment::Moment;
+    use crate::moment::Moment;
 
     #[test]
     fn a_list_that_lacks_an_erased_member_or_has_another_in_the_place_shows() {

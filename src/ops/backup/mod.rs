@@ -17,8 +17,8 @@ pub(crate) mod upgrade;
 
 use crate::clock::Clock;
 use crate::domain::audit::{Actor, Detail};
-use crate::domain::moment::Moment;
 use crate::keys::Keys;
+use crate::moment::Moment;
 use crate::ops::Progress;
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::digest::FileDigest;

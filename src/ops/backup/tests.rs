@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::Config;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::tests::new_site;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::queries::erasure::Tombstone;

@@ -3,8 +3,8 @@
 
 use super::manifest::MOMENT_MAX;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::keys::{hex, unhex};
+use crate::moment::Moment;
 use crate::ops::outside::Dir;
 use crate::ops::outside::object::Object;
 use crate::ops::replication::target::Target;

@@ -5,7 +5,7 @@ use super::{restore, tombstones};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Subject};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::erasure;
 use crate::ops::signature::Trust;
 use crate::site::Site;

@@ -8,9 +8,9 @@ mod services;
 
 use crate::domain::health::{Fact, State};
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::site::Site;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,6 @@
 //! All that a site writes and reads outside, and what it is called there.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 

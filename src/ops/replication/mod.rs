@@ -19,7 +19,7 @@ pub(crate) mod target;
 pub(crate) mod tick;
 mod verify;
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::backup::off_site::OffSite;
 use crate::site::Site;
 use crate::site::priority::Priority;

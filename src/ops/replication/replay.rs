@@ -3,7 +3,7 @@
 use super::chain::{list, ticks_of};
 use super::target::Target;
 use super::tick::{Lineage, NoTick, PageSums, ReadTick};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::backup::backup_store::Backup;
 use crate::ops::backup::encrypted::Identities;
 use crate::ops::backup::manifest::ChainOrigin;

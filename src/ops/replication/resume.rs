@@ -10,7 +10,7 @@ use super::target::StoredFile;
 use super::tick::{Lineage, PageSums, page_sum};
 use super::{Replica, Replicator, TICK_TIME_MAX, lock};
 use crate::config::Config;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::outside::object::{BackupName, Object};
 use crate::ops::signature::PublicKey;
 use crate::site::Site;

@@ -6,7 +6,7 @@
 //! the encoding is simpler: LTX adds an index of pages and LZ4, which nothing here needs. The sums are the page checksums that
 //! are kept beside the file.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::signature::{Kind, SIGNATURE_BYTES, Signer, Trust};
 use crate::store::engine::capture::{End, Position};
 use crate::store::engine::page_checksums;

@@ -5,7 +5,7 @@ use super::chain::{Chain, list, ticks_of};
 use super::target::Target;
 use super::tick::{Head, Lineage, ReadTick};
 use super::{Replicator, lock};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::backup::backup_store::manifest_file;
 use crate::ops::backup::manifest::{ChainOrigin, Manifest};
 use crate::ops::digest::FileDigest;

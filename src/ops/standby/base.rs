@@ -2,8 +2,8 @@
 
 use super::copy::Meta;
 use crate::domain::audit::{Actor, Detail, Subject};
-use crate::domain::moment::Moment;
 use crate::keys::hex;
+use crate::moment::Moment;
 use crate::ops::replication::sequence::Sequence;
 use crate::ops::replication::tick::PageSums;
 use crate::ops::signature::Signer;

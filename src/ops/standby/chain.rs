@@ -2,8 +2,8 @@
 
 use super::base::{Base, Payload};
 use super::protocol::{Reply, Request};
-use crate::domain::moment::Moment;
 use crate::keys::hex;
+use crate::moment::Moment;
 use crate::ops::replication::tick::Tick;
 use crate::ops::signature::Signer;
 use crate::site::Site;

@@ -4,8 +4,8 @@
 //! before the journal is emptied. After a crash, replaying the journal leads to the last tick that counted.
 
 use super::epoch::{Main, write};
-use crate::domain::moment::Moment;
 use crate::keys::{hex, unhex};
+use crate::moment::Moment;
 use crate::ops::backup::backup_store::make_dir;
 use crate::ops::replication::replay;
 use crate::ops::replication::tick::{PageSums, ReadTick};

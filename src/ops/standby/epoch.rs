@@ -1,7 +1,7 @@
 //! The epoch of a site: a number that each promotion raises, so that of two machines with the same site the replaced one knows
 //! it. A site that was never promoted has epoch 0.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::engine::data_dir;
 use serde::{Deserialize, Serialize};

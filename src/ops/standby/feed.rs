@@ -4,7 +4,7 @@
 use super::chain::{StandbyChain, part};
 use super::protocol::{Reply, Request, RequestKind};
 use super::{Status, claim};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::site::{Site, priority};
 use crate::store::Condition;
 use crate::store::engine::capture::{FollowerKind, Lag};

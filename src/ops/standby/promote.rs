@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::Progress;
 use crate::ops::backup::off_site::OffSite;
 use crate::ops::backup::restore;

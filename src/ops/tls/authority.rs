@@ -1,7 +1,7 @@
 //! The site's own certificate authority: it signs certificates for the site's local names, which no public authority would,
 //! and its name constraints allow no other names.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use rcgen::{
     BasicConstraints, CertificateParams, CidrSubnet, DnType, Error, ExtendedKeyUsagePurpose, GeneralSubtree, IsCa,
     Issuer, KeyPair, KeyUsagePurpose, NameConstraints,

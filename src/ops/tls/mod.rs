@@ -10,9 +10,9 @@ pub(crate) use validity::ends_at_of_file;
 
 use crate::config::CertificateFiles;
 use crate::domain::audit::{Actor, Detail, Subject};
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::keys::{Place, columns};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Write;
 use crate::store::tables::audit;

@@ -1,6 +1,6 @@
 //! The end of the validity of a certificate file.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use std::path::Path;

@@ -3,10 +3,10 @@
 use super::group_commit::{GroupCommitWorker, PENDING_ANSWERS_MAX};
 use super::*;
 use crate::config::Config;
-use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::row::Row;
 use crate::i18n::language::Language;
+use crate::moment::Moment;
 use crate::ops::tests::new_site;
 use crate::server::queue::Worker;
 use crate::store::data_dir::DataDir;

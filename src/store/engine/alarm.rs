@@ -1,7 +1,7 @@
 //! Alarms: faults that were found and not repaired yet. Each is a small file beside the database, so that an alarm
 //! survives a restart and can be raised while the database takes no writes.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use std::path::{Path, PathBuf};
 
 /// Characters of a cause that are kept.

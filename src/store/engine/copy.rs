@@ -154,7 +154,7 @@ pub(crate) fn rows(conn: &Connection) -> rusqlite::Result<Rows> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::moment::Moment;
+    use crate::moment::Moment;
     use crate::store::copy_check::{CheckSpeed, check};
     use crate::store::engine::data_dir::DataDir;
     use crate::store::engine::migrate;

@@ -3,7 +3,7 @@
 
 use super::connection::open_immutable;
 use super::data_dir;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! What boards show: the flyers of the rest of a day, and who asked to be shown by number.
 
 use crate::domain::ids::{MemberId, TunnelId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 

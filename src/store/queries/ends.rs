@@ -1,7 +1,7 @@
 //! Flights that are near, and memberships and waivers that end: for the reminders and the reports.
 
 use crate::domain::ids::{MemberId, TunnelId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::Read;
 use rusqlite::Result;
 

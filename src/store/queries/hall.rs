@@ -1,8 +1,8 @@
 //! What an owner reads of a span of time: use of the tunnel by the hour, missed bookings, flyers, sign-offs, fees and reminders.
 
 use crate::domain::ids::TunnelId;
-use crate::domain::moment::Moment;
 use crate::domain::till::Kind;
+use crate::moment::Moment;
 use crate::store::Read;
 use rusqlite::Result;
 

@@ -2,7 +2,7 @@
 
 use crate::domain::catalogue::{Catalogue, HeldLevel, LevelKey};
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::derived;
 use crate::store::personal::{CATALOGUE, Rows, Table, not_personal};
 use crate::store::{Read, Write};

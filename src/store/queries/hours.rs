@@ -3,7 +3,7 @@
 
 use super::reports::{self, Booked};
 use crate::domain::ids::{PartnerId, TunnelId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::personal::{OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;

@@ -4,9 +4,9 @@
 use crate::domain::booking::Booking;
 use crate::domain::entry::{Kind, Status};
 use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
-use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::store::engine::columns::{Columns, FromRow};
 use crate::store::engine::statements::Sql;
 use crate::store::{Read, Write};

@@ -2,7 +2,7 @@
 
 use crate::domain::entry::{Kind, Status};
 use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::Read;
 use crate::store::engine::columns::{Columns, FromRow};
 use rusqlite::{Result, named_params};

@@ -2,7 +2,7 @@
 //! statement reads an index alone.
 
 use crate::domain::ids::{BookingId, MemberId, PartnerId, TunnelId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::Read;
 use crate::store::engine::columns::Columns;
 use crate::store::tables::bookings::Ending;

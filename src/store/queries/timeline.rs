@@ -2,7 +2,7 @@
 //! row and its moment; the details are in the table of its kind.
 
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::Read;
 use rusqlite::{Result, named_params};
 

@@ -2,7 +2,7 @@
 //! the codes are stored.
 
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{ITS_OWN, OPENS, WHO_DID, stays};
 use crate::store::personal::{Ahead, Expiry, NUMBERS, Rows, Table, deleted, secret};
 use crate::store::{Read, Write};

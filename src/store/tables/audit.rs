@@ -3,7 +3,7 @@
 
 use crate::domain::audit::{self, Actor, Detail, Hash, Head, Row, Subject};
 use crate::domain::audit_action;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::personal::{OUR_WORD, Rows, Table, kept, not_personal};
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;

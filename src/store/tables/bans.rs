@@ -3,7 +3,7 @@
 use super::audit;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::personal::{Ahead, Expiry, HASH, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};

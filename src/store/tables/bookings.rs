@@ -3,7 +3,7 @@
 use super::partners;
 use crate::domain::booking::Booking;
 use crate::domain::ids::{BookingId, EntryId, MemberId, PartnerId, TunnelId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::engine::columns::{Columns, FromRow};
 use crate::store::joining::{OPENS, WHO_DID, moves_unless, stays};
 use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Seen, Table, not_personal, replaced, searched, secret};

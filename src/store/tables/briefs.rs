@@ -2,7 +2,7 @@
 
 use super::site_texts::SiteText;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::moves;
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};

@@ -3,8 +3,8 @@
 
 use crate::domain::ids::CallbackId;
 use crate::domain::mail_event;
-use crate::domain::moment::Moment;
 use crate::keys::{Keys, columns};
+use crate::moment::Moment;
 use crate::store::personal::{Expiry, Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};

@@ -3,8 +3,8 @@
 
 use super::site_texts::Kind;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::domain::waiver::SigningPlace;
+use crate::moment::Moment;
 use crate::store::joining::{ITS_OWN, WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};

@@ -1,7 +1,7 @@
 //! Messages of the contact form.
 
 use crate::domain::ids::{ContactId, MemberId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Expiry, OUR_WORD, Rows, Table, deleted, not_personal, searched};
 use crate::store::{Read, Write};

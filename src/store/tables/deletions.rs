@@ -1,6 +1,6 @@
 //! Requests for deletion that came by a social network, and their outcome.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::personal::{HASH, OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;

@@ -1,7 +1,7 @@
 //! Devices that members signed in on. Only hashes of their tokens are stored.
 
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, NUMBERS, Rows, Table, secret};
 use crate::store::{Read, Write};

@@ -4,7 +4,7 @@
 use super::bookings::Ending;
 use super::entries::NewTime;
 use crate::domain::ids::{BookingId, MemberId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::Write;
 use rusqlite::Result;
 

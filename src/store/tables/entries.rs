@@ -2,7 +2,7 @@
 
 use crate::domain::entry::{Kind, Status};
 use crate::domain::ids::{BookingId, EntryId, MemberId, TunnelId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{ITS_OWN, WHO_DID, moves_unless, stays};
 use crate::store::personal::{CATALOGUE, Expiry, OUR_WORD, Rows, Seen, Table, not_personal, searched};
 use crate::store::{Read, Write};

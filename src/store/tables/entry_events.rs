@@ -2,7 +2,7 @@
 
 use crate::domain::entry::Status;
 use crate::domain::ids::{EntryId, MemberId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{AS_IT_WAS, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};

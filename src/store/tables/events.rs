@@ -2,7 +2,7 @@
 
 use crate::domain::event::{Audience, Choice, Concerned};
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{AS_IT_WAS, stays};
 use crate::store::personal::{Expiry, OUR_WORD, Rows, Seen, Table, not_personal};
 use crate::store::{Read, Write};

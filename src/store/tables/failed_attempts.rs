@@ -1,6 +1,6 @@
 //! Counts of failed attempts (wrong passwords and codes) by the hour.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::personal::{Expiry, Table};
 use crate::store::{Read, Write};
 use rusqlite::Result;

@@ -2,8 +2,8 @@
 //! rules derive from the day of birth.
 
 use crate::domain::ids::{GuardianshipId, MemberId};
-use crate::domain::moment::Moment;
 use crate::domain::waiver::Relation;
+use crate::moment::Moment;
 use crate::store::joining::{WHO_DID, moves_unless, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, searched};
 use crate::store::{Read, Write};

@@ -5,7 +5,7 @@ use super::bookings::BookingRow;
 use super::partners;
 use crate::domain::booking::Booking;
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::{Conditions, Read, Write};
 use rusqlite::Result;
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! Webhooks: addresses to which a partner's events are sent, their secrets, and the events that wait for them.
 
 use crate::domain::ids::{BookingId, HookId, PartnerId};
-use crate::domain::moment::Moment;
 use crate::keys::{Keys, columns};
+use crate::moment::Moment;
 use crate::store::personal::{OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};

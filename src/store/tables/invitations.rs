@@ -1,8 +1,8 @@
 //! Invitations of staff: each has a code, of which only a keyed hash is stored, until it is used, withdrawn or expired.
 
 use crate::domain::ids::{InvitationId, MemberId};
-use crate::domain::moment::Moment;
 use crate::domain::role::Role;
+use crate::moment::Moment;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{Ahead, Expiry, Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, secret};
 use crate::store::{Read, Write};

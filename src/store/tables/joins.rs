@@ -2,7 +2,7 @@
 //! accounts that may be one person's, of which the desk is told.
 
 use crate::domain::ids::{JoinId, MemberId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{AS_IT_WAS, ITS_OWN, WHO_DID, stays};
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, deleted, not_personal};
 use crate::store::{Read, Write};

@@ -1,7 +1,7 @@
 //! Kiosks and boards, the guests of kiosks, and the codes for pairing and signing in. Only hashes of keys and codes are stored.
 
 use crate::domain::ids::{KioskId, MemberId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{OPENS, WHO_DID, stays};
 use crate::store::personal::{Ahead, Expiry, HASH, OUR_WORD, Rows, Table, not_personal, searched, secret};
 use crate::store::{Read, Write};

@@ -1,7 +1,7 @@
 //! Members who asked for the erasure of their account: a column of the member says when it is due.
 
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::{Read, Write};
 use rusqlite::Result;
 

@@ -5,10 +5,10 @@ use super::bans;
 use crate::domain::booking::Standing;
 use crate::domain::certificate::name_on_paper;
 use crate::domain::ids::{MemberId, TunnelId};
-use crate::domain::moment::Moment;
 use crate::domain::password::Owner;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::store::personal::{CATALOGUE, OUR_WORD, Rows, Seen, Table, emptied, not_personal, replaced, searched};
 pub(crate) use crate::store::tables::accounts::{
     ACCOUNTS_MAX, Account, find_account, find_account_by_id, find_certain_account, list_accounts,

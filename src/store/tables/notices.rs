@@ -2,7 +2,7 @@
 
 use super::events::{self, About, Event};
 use crate::domain::ids::{MemberId, NoticeId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{Mention, OUR_WORD, Rows, Table, mentioned, not_personal};
 use crate::store::{Read, Write};

@@ -2,9 +2,9 @@
 //! passcode is a secret.
 
 use crate::domain::ids::{MemberId, MessageId};
-use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::keys::{Keys, Place, columns};
+use crate::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Expiry, Mention, OUR_WORD, Rows, Table, deleted, mentioned, not_personal, searched};
 use crate::store::{Read, Write};

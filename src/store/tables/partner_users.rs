@@ -2,8 +2,8 @@
 
 use super::joins;
 use crate::domain::ids::{MemberId, PartnerId};
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::store::personal::{Rows, Table, emptied};
 use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};

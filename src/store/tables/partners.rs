@@ -1,9 +1,9 @@
 //! Partner clients, their secrets, networks and used signatures.
 
 use crate::domain::ids::PartnerId;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::keys::{Keys, columns};
+use crate::moment::Moment;
 use crate::store::personal::{Ahead, Expiry, HASH, Table, not_personal};
 use crate::store::{Read, Write, is_taken};
 use rusqlite::{Result, named_params};

@@ -1,9 +1,9 @@
 //! Passkeys, and the challenges that wait for a browser's response.
 
 use crate::domain::ids::{MemberId, PasskeyId};
-use crate::domain::moment::Moment;
 use crate::keys::TokenHash;
 use crate::keys::columns;
+use crate::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, OUR_WORD, Rows, Table, deleted, not_personal, secret};
 use crate::store::{Read, Write};

@@ -1,8 +1,8 @@
 //! Payments as the processor reports them, and the members to whom they belong.
 
 use crate::domain::ids::{MemberId, PaymentId};
-use crate::domain::moment::Moment;
 use crate::domain::payment::{Decision, Issue, Price, ProcessorReport, Status, Weighted};
+use crate::moment::Moment;
 use crate::store::joining::moves;
 use crate::store::personal::{Expiry, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};

@@ -1,7 +1,7 @@
 //! Check-ins that a kiosk noted while it could not reach the site, and that the site refused afterwards. The desk settles them.
 
 use crate::domain::ids::{BookingId, MemberId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;

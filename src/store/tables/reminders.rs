@@ -1,8 +1,8 @@
 //! Reminders that were sent, and members who may be due for one.
 
 use crate::domain::ids::{EntryId, MemberId};
-use crate::domain::moment::Moment;
 use crate::domain::reminder::Reminder;
+use crate::moment::Moment;
 use crate::store::engine::statements::Sql;
 use crate::store::joining::{ITS_OWN, stays};
 use crate::store::personal::{CATALOGUE, Expiry, OUR_WORD, Rows, Table, not_personal};

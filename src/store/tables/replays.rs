@@ -2,8 +2,8 @@
 //! that were sent, without an outcome.
 
 use crate::domain::ids::BookingId;
-use crate::domain::moment::Moment;
 use crate::keys::columns;
+use crate::moment::Moment;
 use crate::store::personal::{Ahead, Expiry, HASH, Mention, Table, mentioned, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;

@@ -1,8 +1,8 @@
 //! Second factors, those that are being set up, and recovery codes.
 
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::keys::columns;
+use crate::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, not_personal, secret};
 use crate::store::{Read, Write};

@@ -2,10 +2,10 @@
 
 use super::{account_claims, email_tokens, kiosks, passcodes, passkeys, pins, sign_in_steps, signing_links};
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
-use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 pub(crate) use crate::keys::TokenHash;
 use crate::keys::hex;
+use crate::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, Rows, Table, deleted, secret};
 use crate::store::{Read, Write};

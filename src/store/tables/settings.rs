@@ -2,8 +2,8 @@
 //! are passwords.
 
 use crate::domain::ids::{ChangeId, MemberId};
-use crate::domain::moment::Moment;
 use crate::keys::{Keys, columns};
+use crate::moment::Moment;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Table, not_personal};
 use crate::store::{Read, Write};

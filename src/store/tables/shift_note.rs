@@ -1,7 +1,7 @@
 //! The note of one shift for the next. A site has one.
 
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{Rows, Seen, Table, searched};
 use crate::store::{Read, Write};

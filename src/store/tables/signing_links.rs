@@ -1,7 +1,7 @@
 //! Codes by which a member signs a waiver on a telephone, one a member. Only keyed hashes are stored.
 
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{Ahead, Expiry, Rows, Table, secret};
 use crate::store::{Read, Write};

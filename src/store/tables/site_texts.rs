@@ -2,7 +2,7 @@
 //! is never changed.
 
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{OUR_WORD, Table, not_personal, searched};
 use crate::store::{Read, Write};

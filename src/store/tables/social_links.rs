@@ -1,7 +1,7 @@
 //! Links between members and their accounts at social networks.
 
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::joining::{OPENS, stays};
 use crate::store::personal::{OUR_WORD, Rows, Table, deleted, not_personal};
 use crate::store::{Read, Write};

@@ -4,7 +4,7 @@
 //! have another spelling, by which the row is found too.
 
 use crate::domain::email;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::personal::{Rows, Table, deleted, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};

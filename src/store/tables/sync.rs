@@ -1,6 +1,6 @@
 //! The progress of the sync: how far the history was sent upstream, and the rows that the receiver refused.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::personal::{Table, not_personal, searched};
 use crate::store::{Read, Write};
 use rusqlite::Result;

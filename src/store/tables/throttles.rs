@@ -1,7 +1,7 @@
 //! The counts of limits: failed attempts with the delays that they cause, and the moments of messages and requests. Keys are
 //! hashed, so that the tables have no personal data.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::personal::{Ahead, Expiry, HASH, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};

@@ -2,8 +2,8 @@
 //! of a currency, moments in Unix seconds. Rows are added and never changed.
 
 use crate::domain::ids::{MemberId, PaymentId};
-use crate::domain::moment::Moment;
 use crate::domain::till::{Kind, Sums, is_same_voucher};
+use crate::moment::Moment;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{NUMBERS, OUR_WORD, Rows, Seen, Table, not_personal, searched};
 use crate::store::{Read, Write};

@@ -1,6 +1,6 @@
 //! The certificate of the site's own authority, and the server certificate that it signed.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::personal::{OUR_WORD, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};

@@ -2,8 +2,8 @@
 
 use crate::domain::ids::TunnelId;
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::domain::tunnel::Tunnel as Whole;
+use crate::moment::Moment;
 use crate::store::personal::{OPERATOR, Seen, Table, not_personal};
 use crate::store::{Read, Write};
 use rusqlite::Result;

@@ -2,8 +2,8 @@
 //! never changed.
 
 use crate::domain::ids::{MemberId, SignatureId, TunnelId};
-use crate::domain::moment::Moment;
 use crate::domain::waiver::{Relation, Signed, SigningPlace};
+use crate::moment::Moment;
 use crate::store::joining::{WHO_DID, moves, stays};
 use crate::store::personal::{OUR_WORD, Rows, Seen, Table, kept, not_personal, searched};
 use crate::store::{Read, Write};

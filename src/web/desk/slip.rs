@@ -3,10 +3,10 @@
 use crate::app::papers;
 use crate::documents::PersonName;
 use crate::documents::printout::account_slip::{self, AccountSlip};
-use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::tunnels;
 

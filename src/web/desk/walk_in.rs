@@ -9,12 +9,12 @@ use crate::app::{self, flights};
 use crate::auth::Clerk;
 use crate::domain::booking::{Denial, may_be_booked_for};
 use crate::domain::minutes;
-use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::web::{read_form, read_form_number};
 

@@ -2,13 +2,13 @@
 //! does not trust the site yet.
 
 use crate::documents::qr;
-use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::answer::True;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
+use crate::moment::Moment;
 use crate::ops::tls;
 use crate::site::Site;
 use crate::store::tables::tls::{Certificate, Kind};

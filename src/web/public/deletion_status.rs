@@ -1,7 +1,6 @@
 //! The status of a deletion that a person requested through a social network (see [`crate::api::callbacks::deletion`]), for
 //! anyone with its confirmation code.
 
-use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::answer::True;
@@ -12,6 +11,7 @@ use crate::http::failure::Failure;
 use crate::http::field_types::Line;
 use crate::http::reply::{self, Reply};
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::deletions::{self, Outcome};
 use crate::web::{self, Frame};

@@ -3,13 +3,13 @@
 
 use crate::domain::catalogue::names;
 use crate::domain::certificate::{number, parse_code};
-use crate::domain::moment::Moment;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::answer::True;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::certificates::{self, Issued};
 use crate::store::tables::tunnels;

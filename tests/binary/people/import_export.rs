@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use tunneldesk::clock::Clock;
 use tunneldesk::config::Config;
 use tunneldesk::domain::audit::{Actor, Detail, Subject};
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 use tunneldesk::site::Site;
 use tunneldesk::store::tables::audit;
 

@@ -4,9 +4,9 @@ use crate::harness::description::DESCRIPTION;
 use serde_json::{Value, json};
 use tunneldesk::api::description::name_types;
 use tunneldesk::auth::second_factor::FactorMethod;
-use tunneldesk::domain::moment::Moment;
 use tunneldesk::http::body::Field;
 use tunneldesk::http::field_types::*;
+use tunneldesk::moment::Moment;
 use tunneldesk::routes::ROUTES;
 
 /// Values that some kind accepts and another refuses. None is blank, because kinds are not given blank values.

@@ -2,7 +2,7 @@
 
 use super::{Clerk, HOSTILE, book, day, demo};
 use std::time::Duration;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 #[test]
 fn a_clerk_checks_a_member_in_and_undoes_it() {

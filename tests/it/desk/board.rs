@@ -87,6 +87,7 @@ fn a_board_shows_adults_by_initials_and_minors_and_whoever_asks_by_number() {
         config.board.first_names = true;
         config.board.message = "Party <tonight>".to_owned();
     });
+    let own = own_pages(&site, &shy);
     let page = board.get("/board").page();
     assert_eq!(names(&page)[..4], ["Anna", child_no, ageless_no, shy_no], "the hall's choice is no child's");
     assert!(page.contains("Party &#60;tonight&#62;"), "{page}");

@@ -3,7 +3,7 @@
 use super::{Clerk, book, demo};
 use crate::harness::{Caller, Site};
 use serde_json::{Value, json};
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 /// The flight time of a booking in the member's logbook: its time and minutes.
 fn flown(site: &Site, booking: i64) -> Option<(i64, i64)> {

@@ -2,7 +2,7 @@
 
 use super::{Clerk, book, demo};
 use crate::harness::{Caller, Site};
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 #[test]
 fn the_badges_of_the_card_say_what_is_due_and_what_is_missing() {

@@ -4,7 +4,7 @@ use super::{Clerk, demo, level_in};
 use crate::harness::{Caller, PASSWORD, Site};
 use serde_json::json;
 use std::time::Duration;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 /// Signs in a further clerk in this browser.
 fn beside(clerk: &Clerk, who: &Caller) {

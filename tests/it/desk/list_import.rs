@@ -4,7 +4,7 @@ use super::till::field;
 use super::{Clerk, demo};
 use crate::harness::{Caller, Reply, Site};
 use std::io::Write;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 const PAGE: &str = "/desk/member-list";
 

@@ -2,8 +2,8 @@
 
 use super::{Clerk, HOSTILE, day, demo};
 use crate::harness::{Caller, PASSWORD, Site, pictures};
-use tunneldesk::domain::moment::Moment;
 use tunneldesk::http::failure::Failure;
+use tunneldesk::moment::Moment;
 
 fn name(site: &Site, member: &Caller, real_name: &str, phone: &str) {
     site.change(|tx| {

@@ -8,8 +8,8 @@ use base64::Engine;
 use serde_json::json;
 use std::path::PathBuf;
 use tunneldesk::domain::local_time::TimeZone;
-use tunneldesk::domain::moment::Moment;
 use tunneldesk::jobs::outbox::render::{self, Context};
+use tunneldesk::moment::Moment;
 
 const SCREENS: [(&str, u32, u32); 2] = [("screen", 1280, 800), ("phone", 390, 844)];
 /// The members' own pages are read on tablets too.

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 use tunneldesk::domain::ids::MemberId;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 use tunneldesk::store::tables::entries::{self, NewTime};
 
 /// The rows of a table, without its heading.

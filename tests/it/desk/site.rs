@@ -4,7 +4,7 @@ use super::{Clerk, HOSTILE, demo};
 use crate::harness::{Site, senders};
 use serde_json::json;
 use tunneldesk::config::OffSiteLocation;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 #[test]
 fn a_backup_and_a_drill_are_made_from_the_desk() {

@@ -3,7 +3,7 @@
 use super::{Clerk, demo};
 use crate::harness::{Caller, Site};
 use std::time::Duration;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 const FEE_CENTS: i64 = 3_000;
 const YEAR: i64 = 365 * 86_400;

@@ -5,7 +5,7 @@ use super::till::field;
 use super::{Clerk, book, demo};
 use crate::harness::Site;
 use std::sync::Barrier;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 use tunneldesk::store::tables::partners;
 
 type Fields<'a> = &'a [(&'a str, &'a str)];

@@ -5,7 +5,7 @@ use super::{Clerk, book, demo};
 use crate::harness::Site;
 use std::collections::BTreeMap;
 use tunneldesk::domain::ids::MemberId;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 use tunneldesk::store::tables::entries::{self, NewTime};
 
 /// A zone, and the first and last day of a span around a change of its clock, or around any midnight.

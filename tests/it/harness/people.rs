@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use tunneldesk::auth::new_token;
 use tunneldesk::domain::ids::MemberId;
-use tunneldesk::domain::moment::Moment;
 use tunneldesk::domain::password::{self, Cost};
 use tunneldesk::domain::role::Role;
 use tunneldesk::keys::{hex, random};
+use tunneldesk::moment::Moment;
 use tunneldesk::store::tables::entries::NewTime;
 use tunneldesk::store::tables::{bans, entries, members, partners, sessions};
 

@@ -11,8 +11,8 @@ use std::time::Duration;
 use tunneldesk::domain::currency;
 use tunneldesk::domain::ids::{EntryId, MemberId, MessageId};
 use tunneldesk::domain::local_time::TimeZone;
-use tunneldesk::domain::moment::Moment;
 use tunneldesk::jobs::reminders::{self, Reminded};
+use tunneldesk::moment::Moment;
 use tunneldesk::store::tables::entries::{self, NewTime};
 
 const HOUR: i64 = 3600;

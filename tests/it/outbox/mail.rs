@@ -1,7 +1,7 @@
 //! Mails as they arrive at a mail server, and mails that are never sent.
 
 use super::*;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 fn header<'a>(mail: &'a Value, name: &str) -> Vec<&'a str> {
     let headers = mail["headers"].as_array().unwrap().iter();

@@ -4,7 +4,7 @@ use crate::harness::{Caller, Credential, Reply, Site};
 use http::Method;
 use serde_json::{Value, json};
 use tunneldesk::domain::ids::MemberId;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 use tunneldesk::store::tables::contact::{self, Message};
 
 const CONTACT: &str = "/public/contact";

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::desk::book_beside;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 struct Stage {
     site: Site,

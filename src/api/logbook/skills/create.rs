@@ -8,12 +8,12 @@ use crate::app::logbook::{COMMENT_CHARS_MAX, requests};
 use crate::auth::Member;
 use crate::domain::entry::Status;
 use crate::domain::ids::{MemberId, TunnelId};
-use crate::domain::moment::Moment;
 use crate::http::Answer;
 use crate::http::body::{Flattened, Ignored, ParsedBody};
 use crate::http::call::Call;
 use crate::http::field_types::{EntryMinutes, Line, Lines};
 use crate::http::reply;
+use crate::moment::Moment;
 use crate::site::Site;
 use serde_json::json;
 

@@ -3,8 +3,8 @@
 use crate::domain::catalogue::Catalogue;
 use crate::domain::entry;
 use crate::domain::ids::{EntryId, MemberId};
-use crate::domain::moment::Moment;
 use crate::http::field_types::Id;
+use crate::moment::Moment;
 use crate::store::tables::skills;
 
 crate::answer! {

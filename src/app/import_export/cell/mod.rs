@@ -1,11 +1,11 @@
 //! One cell of CSV (RFC 4180), safe to open in a spreadsheet: no cell begins like a formula.
 
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan};
 use serde_json::Value;

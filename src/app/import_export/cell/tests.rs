@@ -1,7 +1,7 @@
 //! Cells as they are written and read.
 
 use super::*;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use serde_json::json;
 
 const CELLS: [(&str, &str); 25] = [

@@ -1,7 +1,7 @@
 //! A server that takes webhooks, or fails at it in every way.
 
 use crate::clock::Clock;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use socket2::SockRef;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -15,7 +15,7 @@ use super::https::{secret, sign};
 use super::upstream::{Position, Trouble, Upstream, error_line};
 use crate::clock::Clock;
 use crate::config::{self, Sync};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;

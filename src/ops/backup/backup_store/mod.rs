@@ -8,7 +8,7 @@ use super::encrypted::Identities;
 use super::manifest::{Manifest, ManifestError};
 use super::manifest_signature::ErasedMark;
 use crate::config::recipient::Recipient;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::digest::FileDigest;
 use crate::ops::outside::Dir;
 use crate::ops::outside::object::{BackupName, FolderName, Object, SiteFile, file_stamp};

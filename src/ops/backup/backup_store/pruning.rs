@@ -1,8 +1,8 @@
 //! Which backups need not be kept any more.
 
 use super::Backup;
-use crate::domain::moment::Moment;
 use crate::domain::retention;
+use crate::moment::Moment;
 use crate::ops::backup::manifest::Manifest;
 use crate::ops::signature::Trust;
 

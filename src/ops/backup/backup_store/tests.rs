@@ -1,7 +1,7 @@
 //! What counts as a backup, and what is left of one.
 
 use super::*;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 fn lay(backup_store: &BackupStore, name: &str, made_at: Moment) {
     let lock = backup_store.lock_own().unwrap();

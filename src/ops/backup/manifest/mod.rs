@@ -3,8 +3,8 @@
 use super::manifest_signature::{ErasedMark, ManifestSignature};
 use crate::domain::audit::Head;
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::keys::hex;
+use crate::moment::Moment;
 use crate::ops::digest::FileDigest;
 use crate::ops::outside::object::{Object, SealedFile, SiteFile, SiteId};
 use crate::ops::signature::{PublicKey, Signer};

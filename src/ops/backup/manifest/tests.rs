@@ -1,7 +1,7 @@
 //! Tests of manifests and their signatures.
 
 use super::*;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 
 fn manifest() -> Manifest {
     Manifest {

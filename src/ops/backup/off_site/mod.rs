@@ -14,7 +14,7 @@ use super::manifest_signature::ErasedMark;
 use super::tombstones;
 use crate::config::Config;
 use crate::config::recipient::Recipient;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::outside::object::BackupName;
 use crate::ops::replication::chain::TICKS_KEPT_SECONDS;
 use crate::ops::replication::replay::Replay;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::OffSiteLocation;
 use crate::domain::audit::Actor;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::ops::backup::backup_store::local_store;
 use crate::ops::backup::{drill, make};
 use crate::ops::tests::new_site;

@@ -1,6 +1,6 @@
 //! The process itself, under the names that Prometheus has for every program, and its version.
 
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Resource, getrlimit};
 use std::fmt::Write;

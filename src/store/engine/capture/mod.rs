@@ -6,7 +6,7 @@ mod unconfirmed;
 
 use super::wal_format::FRAME_BYTES;
 pub(crate) use super::wal_format::Position;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use standby::Standby;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;

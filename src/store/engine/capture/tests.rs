@@ -1,8 +1,8 @@
 //! Tests of the followers of the WAL: which commits each still needs, and when checkpoints and answers wait for them.
 
 use super::*;
-use crate::domain::moment::Moment;
 use crate::domain::standby::Wait;
+use crate::moment::Moment;
 use std::time::Duration;
 
 fn to(salt: u8, frames: u32) -> Appended {

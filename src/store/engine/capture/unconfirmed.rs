@@ -2,7 +2,7 @@
 //! about to begin.
 
 use super::{Capture, FollowerKind, Lag, State};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use std::collections::VecDeque;
 
 /// Seconds with commits that are counted apart. Beyond that two are counted as one, from the older on.

@@ -16,9 +16,9 @@ use crate::domain::ids::{
     BookingId, CallbackId, ChangeId, ContactId, EntryId, GuardianshipId, HookId, InvitationId, JoinId, KioskId,
     MemberId, MessageId, NoticeId, PartnerId, PasskeyId, PaymentId, PictureId, SignatureId, TunnelId,
 };
-use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::domain::{entry, payment, till, waiver};
+use crate::moment::Moment;
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Result, Row, ToSql};
 

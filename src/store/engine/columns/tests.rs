@@ -3,8 +3,8 @@
 use super::*;
 use crate::domain::ids::{JoinId, MemberId, PartnerId};
 use crate::domain::mention::{Person, Terms};
-use crate::domain::moment::Moment;
 use crate::keys::Keys;
+use crate::moment::Moment;
 use crate::store::Write;
 use crate::store::clock;
 use crate::store::engine::connection::prepare_connection;

@@ -7,7 +7,7 @@ mod later;
 use super::alarm;
 use super::data_dir::DataDir;
 use crate::clock::Clock;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use refinery::Migration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};

@@ -3,7 +3,7 @@
 use super::super::repair::{self, Finding};
 use super::super::{alarm, data_dir::DataDir, integrity, migrate};
 use super::*;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::Condition;
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -5,7 +5,7 @@ use super::super::data_dir::DataDir;
 use super::super::integrity::recover;
 use super::super::migrate;
 use super::*;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::Store;
 
 /// The files of a site that was killed after `writes` writes and `also`.

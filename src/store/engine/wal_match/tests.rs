@@ -2,7 +2,7 @@
 //! these are the first pages that the checkpoint moves, after a power cut any of them.
 
 use super::*;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::Store;
 use crate::store::engine::data_dir::DataDir;
 use crate::store::engine::integrity::recover;

@@ -2,8 +2,8 @@
 
 use super::DISK_WAIT_MAX;
 use super::turns::Transaction;
-use crate::domain::moment::Moment;
 use crate::http::failure::{DiskFault, Failure};
+use crate::moment::Moment;
 use crate::store::db_error::disk_fault;
 use crate::store::engine::capture::Capture;
 use crate::store::engine::change_feed::ChangeFeed;

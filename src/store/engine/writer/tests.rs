@@ -1,8 +1,8 @@
 //! Tests of the group commit: each caller gets the outcome of its change and of the flush that the group shares.
 
 use super::*;
-use crate::domain::moment::Moment;
 use crate::http::failure::DiskFault;
+use crate::moment::Moment;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 

@@ -3,7 +3,7 @@
 
 use super::sync::atomic::{AtomicUsize, Ordering};
 use super::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use crate::domain::currency::{self, Currencies, Standing};
 use crate::domain::entry;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::tables::entries::{self, Flown};
 use crate::store::{Read, Write};
 use rusqlite::Result;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::engine::migrate;
 use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};

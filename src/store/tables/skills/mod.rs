@@ -4,8 +4,8 @@
 use super::entry_events;
 use crate::domain::entry::{Kind, Status};
 use crate::domain::ids::{EntryId, MemberId, TunnelId};
-use crate::domain::moment::Moment;
 use crate::domain::signoff::Authority;
+use crate::moment::Moment;
 use crate::store::{Read, Write};
 use rusqlite::{Result, named_params};
 use std::ops::ControlFlow;

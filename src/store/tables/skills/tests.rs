@@ -4,7 +4,7 @@ use super::*;
 use crate::domain::catalogue::Catalogue;
 use crate::domain::entry::Kind;
 use crate::domain::ids::{EntryId, MemberId, TunnelId};
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::engine::migrate;
 use crate::store::queries::{logbook, standing};
 use crate::store::tables::{bookings, entries, signers};

@@ -3,9 +3,9 @@
 use super::list_tabs::ViewContext;
 use crate::auth::Clerk;
 use crate::auth::limits::booking_pins;
-use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::store::Read;
 use crate::store::tables::members::Profile;
 use crate::store::tables::pins;

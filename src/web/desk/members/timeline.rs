@@ -2,9 +2,9 @@
 
 use super::list_tabs::{LINES_READ, Line, ViewContext, entry_badge, joined, of_booking, of_entry, of_payment};
 use crate::domain::ids::{EntryId, MemberId, PaymentId};
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::store::Read;
 use crate::store::queries::timeline::{self, Event, What};
 use crate::store::queries::{logbook as entries, standing};

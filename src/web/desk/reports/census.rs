@@ -3,8 +3,8 @@
 
 use crate::domain::catalogue::Catalogue;
 use crate::domain::ids::MemberId;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::site::priority;
 use crate::store::Read;

@@ -3,8 +3,8 @@
 use super::range::Range;
 use crate::domain::ids::{PartnerId, TunnelId};
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::hours;

@@ -1,8 +1,8 @@
 //! The days of a report, the earlier days that it is compared with, and quick ranges.
 
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::http::call::Call;
+use crate::moment::Moment;
 use crate::web::query_text;
 use jiff::ToSpan;
 use jiff::civil::Date;

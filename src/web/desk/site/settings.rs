@@ -94,10 +94,11 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> Answer {
     let (frame, zone, language) =
         (Frame::after_action(site, call, clerk, PART, &DONE)?, site.time_zone()?, call.language());
-    let (set, changes, currency, has_text) = site.store.read(|tx| {
+    let (set, changes, currency, lacks_text) = site.store.read(|tx| {
         let currency = site.fee(tx)?.currency.unwrap_or_default();
-        let has_text = site_texts::find_in_force(tx, Kind::Waiver)?.is_some();
-        Ok((live::read(&site.keys, tx)?, rows::list(tx, CHANGES_SHOWN)?, currency, has_text))
+        // A site that requires no waiver reads nothing of them.
+        let lacks_text = site.config.waiver.required && site_texts::find_in_force(tx, Kind::Waiver)?.is_none();
+        Ok((live::read(&site.keys, tx)?, rows::list(tx, CHANGES_SHOWN)?, currency, lacks_text))
     })?;
     let typed = |key: &str| {
         let typed = refused.as_ref().and_then(|refused| refused.typed.iter().find(|(known, _)| *known == key));
@@ -110,7 +111,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
             name: group.name(),
             heading: call.say(group.key()),
             guarded: group.is_guarded(),
-            hint: (group == Group::Waiver && !has_text)
+            hint: (group == Group::Waiver && lacks_text)
                 .then(|| (call.say("settings.waiver_no_text"), "/desk/texts?kind=waiver")),
             open: fields.iter().any(|field| field.fixed.is_none()),
             fields,

@@ -3,9 +3,9 @@
 
 use super::arrivals::{self, DayQuery};
 use super::flight_chart::{self, Chart};
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::web;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

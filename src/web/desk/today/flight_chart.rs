@@ -1,9 +1,9 @@
 //! Minutes flown today by the hour, against the average of this weekday, as SVG.
 
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::queries::hours;
 use crate::store::tables::entries;

@@ -9,7 +9,7 @@ use crate::harness::{Caller, Site, senders};
 use serde_json::json;
 use std::collections::BTreeSet;
 use tunneldesk::domain::ids::{MemberId, MessageId};
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 use tunneldesk::store::tables::outbox::{self, Channel, NewMessage};
 use tunneldesk::store::tables::{contact, suppressed};
 

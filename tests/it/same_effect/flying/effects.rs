@@ -6,7 +6,7 @@ use crate::desk::{book, book_beside};
 use crate::harness::{PASSWORD, Site, pictures};
 use http::Method;
 use serde_json::json;
-use tunneldesk::domain::moment::Moment;
+use tunneldesk::moment::Moment;
 
 pub(super) const EFFECTS: &[Effect<Stage>] = &[
     Effect {

@@ -3,7 +3,7 @@
 
 use super::Scrub;
 use crate::clock::Clock;
-use crate::domain::moment::Moment;
+use crate::moment::Moment;
 use crate::store::Store;
 use crate::store::engine::alarm;
 use crate::store::engine::checked_file::Handle;

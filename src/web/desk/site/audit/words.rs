@@ -2,12 +2,12 @@
 
 use crate::domain::audit::Row;
 use crate::domain::local_time::TimeZone;
-use crate::domain::moment::Moment;
 use crate::domain::role::Role;
 use crate::domain::when;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::{members, partners};
 use serde_json::Value;

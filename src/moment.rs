@@ -1,6 +1,5 @@
 //! Moments: points in time, which differ from lengths of time by their type.
 
-use crate::keys::Part;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Debug, Display};
 use std::ops::{Add, AddAssign, Sub};
@@ -73,11 +72,5 @@ impl From<i64> for Moment {
 impl From<Moment> for i64 {
     fn from(moment: Moment) -> i64 {
         moment.0
-    }
-}
-
-impl From<Moment> for Part<'_> {
-    fn from(moment: Moment) -> Self {
-        moment.0.into()
     }
 }
