@@ -165,7 +165,10 @@ fn a_slip_of_the_finger_is_asked_about_once() {
 
 #[test]
 fn a_test_message_without_a_server_says_what_to_do_and_a_waiver_without_a_text_that_nobody_signs() {
-    let site = site();
+    let site = Site::open_with(|config| {
+        config.demo = true;
+        config.waiver.required = true;
+    });
     let admin = Clerk::at(&site, &site.admin());
     for path in ["/desk/site/sms-test", "/desk/site/mail-test"] {
         let refused = admin.post(path, &[]);
