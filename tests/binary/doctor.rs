@@ -391,7 +391,7 @@ fn probes_and_metrics_agree_and_show_the_end_of_the_audit_log() {
     let asked = server.get(&Caller::Anyone, "/readyz?verbose");
     assert_eq!(asked.status, 200);
     let lines: Vec<&str> = asked.body.lines().collect();
-    assert_eq!(lines.len(), 23, "{lines:?}");
+    assert_eq!(lines.len(), 24, "{lines:?}");
     for line in ["ready", "warning backup", "warning drill", "ok audit", "ok sync"] {
         assert!(lines.contains(&line), "{line}: {lines:?}");
     }
