@@ -34,7 +34,7 @@ pub(crate) struct Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delivered {
     Taken,
-    /// It was not taken; the receiver may have asked for a pause of so many seconds.
+    /// The receiver did not take the event; the number is the pause in seconds for which it asked.
     Refused(Trouble, Option<i64>),
 }
 

@@ -76,7 +76,7 @@ pub(crate) enum Hears {
     PageChanges,
     /// Events after a number, then live, as a stream; `None`: live alone.
     Events { audience: Audience, choice: Choice, after: Option<i64> },
-    /// The next events after a number, at most so many, as one answer within a time.
+    /// At most `limit` events after a number, as one answer within a time.
     Next { audience: Audience, choice: Choice, after: i64, limit: i64, within: Duration },
 }
 

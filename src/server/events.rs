@@ -188,7 +188,7 @@ impl Hub {
     }
 }
 
-/// A JSON array of events, at most so many, with the number to read on after.
+/// A JSON array of at most `limit` events, with the number to read on after.
 fn array(site_id: &str, rows: &[EventRow], limit: i64, looked_to: i64) -> Reply {
     let shown = &rows[..rows.len().min(limit as usize)];
     let next = if shown.len() < rows.len() { shown.last().map_or(looked_to, |row| row.seq) } else { looked_to };

@@ -176,7 +176,7 @@ fn check(site: &Site) {
             let open = till::list(tx, from, i64::MAX, i64::MAX)?;
             assert_eq!((day.from, day.float_cents, day.to), (from, float, till::last(tx)?));
             assert_eq!(day.sums.total().cents, open.iter().map(|line| line.amount_cents).sum::<i64>());
-            assert!(open.iter().all(|line| line.taken_at >= Moment(until.0)), "nothing comes into a closed day");
+            assert!(open.iter().all(|line| line.taken_at >= until), "nothing comes into a closed day");
             let all: i64 = tx.get("SELECT count(*) FROM till_entries", [])?;
             assert_eq!(seen + open.len() as i64, all);
             Ok(())
