@@ -80,7 +80,12 @@ impl std::fmt::Debug for Choosing {
 impl Resolver for Choosing {
     fn resolve(&self, uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
         let mut chosen = self.empty();
-        for address in &self.resolver.resolve(uri, config, timeout)? {
+        // The machine's resolver says as a fault of reading that nobody has the name.
+        let found = self.resolver.resolve(uri, config, timeout).map_err(|error| match error {
+            Error::Io(_) => Error::HostNotFound,
+            other => other,
+        })?;
+        for address in &found {
             if (self.may_call)(address.ip()) {
                 chosen.push(*address);
             }
