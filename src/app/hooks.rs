@@ -57,6 +57,9 @@ impl Target {
             problems.push(("types", text));
         }
         let ip: Option<IpAddr> = address.parse().ok();
+        if problems.is_empty() && webhook::names_closed_address(url, ip) {
+            problems.push(("url", Text::new("hook.url_private")));
+        }
         if !address.is_empty() && ip.is_none() {
             problems.push(("address", Text::new("hook.address_wrong").with("address", address)));
         }

@@ -2,6 +2,7 @@
 //! no earlier credential opens anything, and a sign-in leads to the page that takes it back.
 
 use super::{Change, Outcome, RankedActor, SubjectAccount, accounts, change};
+use crate::auth::limits::LEAVINGS;
 use crate::auth::security_event;
 use crate::domain::audit::{Actor, Detail, Subject};
 use crate::domain::ids::MemberId;
@@ -22,6 +23,8 @@ pub(crate) fn ask(cx: &Change, kept: &TokenHash) -> Result<Outcome, Failure> {
         return Ok(Outcome::Unchanged);
     }
     check_not_last_admin(cx, account.member_id)?;
+    // Each tells every address, at the site's cost.
+    LEAVINGS.take(cx.site, account.member_id)?;
     leavings::set(cx.tx, account.member_id)?;
     sessions::end_credentials(cx.tx, account.member_id, Some(kept))?;
     accounts::delete_issued(cx, account.member_id)?;

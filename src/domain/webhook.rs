@@ -120,6 +120,17 @@ pub(crate) fn is_url(text: &str) -> bool {
     })
 }
 
+/// Whether the host of an address is itself an address that may not be called. A name is judged at each connection, by what it leads
+/// to.
+pub(crate) fn names_closed_address(url: &str, named: Option<IpAddr>) -> bool {
+    let uri: Option<Uri> = url.parse().ok();
+    let host = uri.as_ref().and_then(Uri::host).unwrap_or_default().trim_matches(['[', ']']);
+    match host.parse() {
+        Ok(address) => !may_call(address, named),
+        Err(_) => host.trim_end_matches('.').eq_ignore_ascii_case("localhost") && named.is_none(),
+    }
+}
+
 /// Whether an address may be called: a public one, or the private one that an admin named.
 pub(crate) fn may_call(address: IpAddr, named: Option<IpAddr>) -> bool {
     named.is_some_and(|named| named.to_canonical() == address.to_canonical()) || is_public(address)
@@ -261,5 +272,19 @@ mod tests {
         assert_eq!(Trouble::text("503").unwrap().key(), "hook.answered");
         assert_eq!(Trouble::text(""), None);
         assert!(Trouble::Answered(410).is_gone() && Trouble::Purged.is_final() && !Trouble::Late.is_final());
+    }
+
+    #[test]
+    fn an_address_of_a_private_network_is_closed_unless_it_is_named() {
+        let named = Some("10.0.0.1".parse().unwrap());
+        for closed in
+            ["127.0.0.1", "127.0.0.1:8443", "[::1]", "169.254.169.254", "[::ffff:127.0.0.1]", "localhost", "LOCALHOST."]
+        {
+            assert!(names_closed_address(&format!("https://{closed}/x"), None), "{closed}");
+        }
+        assert!(names_closed_address("https://10.0.0.2/", named) && !names_closed_address("https://10.0.0.1/", named));
+        for open in ["93.184.216.34", "partner.example", "[2606:2800:220:1::1]"] {
+            assert!(!names_closed_address(&format!("https://{open}/"), None), "{open}");
+        }
     }
 }

@@ -121,6 +121,7 @@ limits! {
     CONTACTS = "messages of the contact form" by "network": setting!(contacts_per_hour_per_address), Refills(HOUR), TOO_FAST;
     ALL_CONTACTS = "messages of the contact form" by "all": Setting("1,000, or the hour of one network", |l| l.contacts_per_hour_per_address.max(1_000)), Refills(DAY), TOO_FAST;
     CHANGES = "changes" by "member or clerk": setting!(changes_per_day_per_member), Refills(DAY), TOO_FAST;
+    LEAVINGS = "requests to leave" by "member": Fixed(5), Refills(DAY), TOO_FAST;
     REQUESTS = "requests, pages and reads among them" by "member or clerk; kiosk": Fixed(60_000), Refills(MINUTE), TOO_FAST;
     DOCUMENTS = "pictures and documents" by "member": Fixed(120), Refills(HOUR), TOO_FAST;
     KEYS = "outcomes kept under idempotency keys" by "member, partner or sender": Fixed(5_000), Refills(DAY), TOO_FAST;

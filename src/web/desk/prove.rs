@@ -20,6 +20,8 @@ use http::StatusCode;
 
 /// What the names of this page's own fields begin with; all other fields are those of the form that waits.
 const OWN: &str = "prove_";
+/// This page's own address.
+const PATH: &str = "/desk/prove";
 const TARGET_CHARS_MAX: usize = 200;
 
 #[derive(Template)]
@@ -68,7 +70,10 @@ pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let secret = form.optional("prove_password", fields::secret);
         let code = form.optional("prove_code", fields::line(CODE_CHARS_MAX));
         let (to, back) = (form.line("prove_to", TARGET_CHARS_MAX), form.line("prove_back", TARGET_CHARS_MAX));
-        (secret, code, safe_target(&to), safe_target(&back), form.has("prove_sends"))
+        // Sent to itself it would go round for ever.
+        let is_own = to.starts_with(PATH);
+        let to = if is_own { String::new() } else { to };
+        (secret, code, safe_target(&to), safe_target(&back), form.has("prove_sends") && !is_own)
     })?;
     let has_factor = site.store.read(|tx| Ok(factors::find(tx, clerk.id(), site.now())?.kind.is_some()))?;
     let problem = match has_factor {

@@ -68,6 +68,9 @@ fn what_cannot_be_a_webhook_is_refused_with_what_would_be_right() {
         ("https://partner.example/", "booking.eaten", "", "There are: booking.recorded, booking.changed"),
         ("https://partner.example/", "notice.created", "", "no event that a partner hears of"),
         ("https://partner.example/", "", "my-server", "no IP address"),
+        ("https://127.0.0.1/", "", "", "in a private network"),
+        ("https://[::1]:8443/", "", "", "in a private network"),
+        ("https://10.0.0.2/", "", "10.0.0.1", "in a private network"),
     ] {
         let refused = admin.post(&path, &[("url", url), ("types", types), ("address", address)]);
         assert!(refused.status == 422 && refused.page().contains(said), "{url} {types} {address}: {refused}");

@@ -159,6 +159,9 @@ fn a_form_that_waited_for_the_proof_is_sent_again_and_the_admins_are_told() {
     assert_eq!(site.notices(&jane).iter().filter(|notice| *notice == "notice.person_erased").count(), 0);
     site.advance(Duration::from_secs(601));
     assert_eq!(admin.post("/desk/site/users", &role).status, 403, "after ten minutes");
+    let round = [("prove_to", "/desk/prove"), ("prove_sends", "1"), ("prove_password", PASSWORD)];
+    let home = admin.post("/desk/prove", &round);
+    assert_eq!((home.status, home.header("location")), (303, Some("/desk")), "it is not sent to itself");
     let elsewhere = admin.post("/desk/prove", &[("prove_to", "https://example.org/"), ("prove_password", PASSWORD)]);
     assert_eq!(elsewhere.header("location"), Some("/desk"), "never to another site");
 }

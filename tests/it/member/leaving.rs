@@ -178,3 +178,18 @@ fn a_ban_outlives_the_account_under_the_hash_of_its_address() {
     let banned = "SELECT count(*) FROM members WHERE username = 'jane2' AND banned_at IS NOT NULL";
     assert_eq!(site.change(|tx| Ok(tx.get::<i64>(banned, [])?)), 0, "and ends as it was to");
 }
+
+#[test]
+fn whoever_asks_and_takes_it_back_again_and_again_is_stopped_before_the_addresses_are_flooded() {
+    let site = demo();
+    let jane = site.flyer("jane");
+    let browser = own_pages(&site, &jane);
+    let asked: Vec<u16> = (0..8)
+        .map(|_| {
+            let asked = browser.post(PATH, &[]).status;
+            browser.post(&format!("{PATH}/stop"), &[]);
+            asked
+        })
+        .collect();
+    assert_eq!(asked, [303, 303, 303, 303, 303, 429, 429, 429]);
+}
