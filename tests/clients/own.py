@@ -3,6 +3,7 @@ loses every other answer; and a webhook that the library of Standard Webhooks si
 
 import base64
 import datetime
+import functools
 import html
 import http.cookiejar
 import json
@@ -14,6 +15,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 import standardwebhooks
@@ -81,6 +83,24 @@ def webhooks() -> None:
         except Forged:
             continue
         raise AssertionError("a forged webhook was taken")
+    for sent_at, signed in [("9" * 400, signature), ("\ud800", signature), (headers["Webhook-Timestamp"], "v1,\ud800")]:
+        try:
+            verify(body.encode(), headers | {"Webhook-Timestamp": sent_at, "Webhook-Signature": signed}, secret)
+        except Forged:
+            continue
+        raise AssertionError("odd headers were taken")
+    for no_secret in ["", "whsec_", "$%&!", "whsec_QUJD"]:
+        refuses(f"the secret {no_secret!r}", functools.partial(verify, body.encode(), headers, no_secret))
+    for address in ["127.0.0.1:80", "ftp://127.0.0.1", "htps://127.0.0.1", "https://"]:
+        refuses(f"the address {address!r}", functools.partial(Client, address))
+
+
+def refuses(what: str, call: Callable[[], object]) -> None:
+    try:
+        call()
+    except ValueError:
+        return
+    raise AssertionError(f"{what} was taken")
 
 
 def tell() -> None:

@@ -63,7 +63,9 @@ export class Client {
     #options;
 
     constructor(address, options = {}) {
-        this.#base = `${address.replace(/\/+$/, '')}/api`;
+        if (!/^https?:\/\/[^/]/.test(address)) throw new TypeError(`${address} is no address such as https://tunneldesk.example.com`);
+        // The base address of the API's description ends with its prefix.
+        this.#base = `${address.replace(/\/+$/, '').replace(/\/api$/, '')}/api`;
         this.#options = { repeats: 4, patience: 30, timeout: 30, language: 'en', ...options };
         this.token = options.token ?? '';
     }
@@ -242,6 +244,8 @@ export class Client {
 }
 
 export async function verify(body, headers, ...secrets) {
+    const isSecret = secret => /^(whsec_)?[A-Za-z0-9+/]{22,}={0,2}$/.test(secret);
+    if (!secrets.length || !secrets.every(isSecret)) throw new TypeError('give the secret of the webhook: it begins with whsec_');
     const of = name => String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '');
     const [id, at, signatures] = ['id', 'timestamp', 'signature'].map(name => of(`webhook-${name}`));
     if (!id || !/^\d+$/.test(at) || !signatures) throw new Forged('the headers of a webhook are missing or no numbers');

@@ -32,6 +32,8 @@ const INTERVAL_UNDER_WAY: Duration = Duration::from_millis(50);
 /// Requests at the same time to one webhook, and to all.
 const AT_A_TIME: usize = 16;
 const AT_A_TIME_IN_ALL: usize = 64;
+/// To one that has taken nothing of late, so that those that hang leave room for the others.
+const AT_A_TIME_FAILING: usize = 2;
 /// The number of a test among the events of a webhook.
 const TEST: i64 = 0;
 
@@ -119,7 +121,7 @@ impl Sender {
         }
         let agent = self.calls.agent(&hook.address);
         let mut begun = 0;
-        if hook.test_asked && self.has_room(hook.hook_id) && !self.under_way.contains(&(hook.hook_id, TEST)) {
+        if hook.test_asked && self.has_room(hook) && !self.under_way.contains(&(hook.hook_id, TEST)) {
             self.start(hook, TEST, Request::test(&self.site.site_id, now, &secrets), &agent);
             begun += 1;
         }
@@ -158,7 +160,7 @@ impl Sender {
             };
             match body {
                 Err(trouble) => self.settle(hook_id, seq, Delivered::Refused(trouble, None))?,
-                Ok(_) if !self.has_room(hook_id) => break,
+                Ok(_) if !self.has_room(hook) => break,
                 Ok(body) => {
                     self.start(hook, seq, Request::signed(format!("{site_id}-{seq}"), now, body, secrets), agent);
                     begun += 1;
@@ -168,9 +170,10 @@ impl Sender {
         Ok(begun)
     }
 
-    fn has_room(&self, hook_id: HookId) -> bool {
-        let own = self.under_way.iter().filter(|(one, _)| *one == hook_id).count();
-        own < AT_A_TIME && self.under_way.len() < AT_A_TIME_IN_ALL
+    fn has_room(&self, hook: &Hook) -> bool {
+        let own = self.under_way.iter().filter(|(one, _)| *one == hook.hook_id).count();
+        own < if hook.failing_since.is_some() { AT_A_TIME_FAILING } else { AT_A_TIME }
+            && self.under_way.len() < AT_A_TIME_IN_ALL
     }
 
     /// Sends a request on a thread of its own.

@@ -69,7 +69,8 @@ class Refused(Exception):
         self.request_id = headers.get("x-request-id", "")
         wait = headers.get("retry-after", "")
         self.retry_after = float(wait) if wait.isdigit() else None
-        super().__init__(f"{status} {self.code}: {self.message}")
+        fields = "".join(f" {one.get('field')}: {one.get('message')}" for one in self.errors)
+        super().__init__(f"{status} {self.code}: {self.message}{fields}")
 
 
 class Lost(Exception):
@@ -94,7 +95,10 @@ class Client(Operations):
         repeats: int = 4, patience: float = 30.0, timeout: float = 30.0, tls: ssl.SSLContext | None = None,
     ) -> None:
         self.token, self.partner = token, partner
-        self._address = urllib.parse.urlsplit(address)
+        # The base address of the API's description ends with its prefix.
+        self._address = urllib.parse.urlsplit(address.rstrip("/").removesuffix("/api"))
+        if self._address.scheme not in ("http", "https") or not self._address.hostname:
+            raise ValueError(f"{address!r} is no address such as https://tunneldesk.example.com")
         self._headers = {"accept-language": language} | ({"x-device-token": device_token} if device_token else {})
         self._repeats, self._patience, self._timeout, self._tls = repeats, patience, timeout, tls
 
@@ -124,7 +128,8 @@ class Client(Operations):
 
     def events(self, types: Iterable[str] = (), after: int | None = None) -> Iterator[Event]:
         """Events as they happen, for ever: each once, in order, also over lost connections. From now on, or `after` a `seq` that you kept.
-        `types` are such as `booking.cancelled` or `booking.*`. Raises `Refused` where the site will not."""
+        `types` are such as `booking.cancelled` or `booking.*`. Raises `Refused` where the site will not,
+        and `ssl.SSLCertVerificationError` where its certificate is not trusted."""
         pause = 1.0
         while True:
             try:
@@ -143,6 +148,8 @@ class Client(Operations):
                 if refused.status not in AGAIN:
                     raise
                 pause = max(refused.retry_after or 0.0, min(2 * pause, 60.0))
+            except ssl.SSLCertVerificationError:
+                raise
             except (OSError, http.client.HTTPException):
                 pause = min(2 * pause, 60.0)
             time.sleep(pause * random.uniform(0.5, 1.0))
@@ -151,7 +158,7 @@ class Client(Operations):
         self, types: Iterable[str] = (), after: int | None = None, wait: int = 25, limit: int = 100
     ) -> tuple[list[Event], int]:
         """The events after a `seq`, and the `seq` to read on after: immediately where there are some, else after `wait` seconds at most."""
-        query = {"types": ",".join(types) or None, "after": after, "wait": wait, "limit": limit}
+        query = {"types": (types if isinstance(types, str) else ",".join(types)) or None, "after": after, "wait": wait, "limit": limit}
         try:
             answer = self._send("GET", "/events", query, b"", {"accept": "application/json"}, "request", self._timeout + wait)
         except Refused as refused:
@@ -163,7 +170,7 @@ class Client(Operations):
 
     def _stream(self, types: Iterable[str], after: int | None) -> Iterator[tuple[str, int, str]]:
         """The frames of one stream with a number: name, number and text."""
-        query = {"types": ",".join(types) or None, "after": after}
+        query = {"types": (types if isinstance(types, str) else ",".join(types)) or None, "after": after}
         connection, answer = self._ask("GET", "/events", query, b"", {"accept": "text/event-stream"}, "request", SILENCE_SECONDS)
         try:
             if answer.status != 200:

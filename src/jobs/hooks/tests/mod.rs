@@ -436,3 +436,18 @@ fn a_receiver_that_hangs_holds_up_no_other_webhook() {
     assert_eq!(sender.under_way.iter().filter(|(hook_id, _)| *hook_id == HookId(1)).count(), BOOKINGS as usize);
     assert_eq!(hangs.all().len(), 1 + BOOKINGS as usize, "one event of each booking");
 }
+
+#[test]
+fn one_that_has_taken_nothing_of_late_leaves_room_for_the_others() {
+    let scene = scene();
+    let hangs = scene.receiver(|number| if number == 0 { OK } else { Does::Hangs });
+    scene.register(&hangs.url, HERE).unwrap();
+    scene.run("UPDATE hooks SET failing_since = created_at");
+    let calls = Calls { answer_time_max: Duration::from_secs(15), ..scene.calls() };
+    let mut sender = Sender { calls, ..scene.sender() };
+    scene.happen(2 * BOOKINGS);
+    for _ in 0..3 {
+        sender.begin().unwrap();
+    }
+    assert_eq!(sender.under_way.len(), AT_A_TIME_FAILING);
+}
