@@ -392,7 +392,7 @@ fn random_sequences_reach_no_session_without_every_required_proof() {
                 // Each sequence has a site of its own, because it moves the clock.
                 let site = Site::open_with(|config| config.limits.sign_in_misses_per_address = 1_000_000);
                 site.hash_small();
-                (thread..amount(400, 1_000)).step_by(THREADS as usize).for_each(|seed| one_sequence(&site, seed));
+                (thread..amount(200, 1_000)).step_by(THREADS as usize).for_each(|seed| one_sequence(&site, seed));
             });
         }
     });

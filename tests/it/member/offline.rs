@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Rounds of the storm in the suite; `tests/lost-networks` asks for more.
-const ROUNDS: u64 = 8;
+const ROUNDS: u64 = 5;
 
 fn day_before(site: &Site) -> String {
     let at = jiff::Timestamp::from_second(site.now() - 86_400).expect("a moment");

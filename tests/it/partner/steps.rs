@@ -15,7 +15,7 @@ use tunneldesk::jobs::sync::{Batch, Row};
 const GENERATE: &str = "/external/partner-metrics/op/generate-token";
 const BOOKINGS: &str = "/external/partner-metrics/bookings";
 const REPORTS: &str = "/admin/reports/external/partner-metrics";
-const STEPS: u64 = 300;
+const STEPS: u64 = 180;
 const SEED: u64 = 1;
 /// The values of a booking that all views have.
 const VALUES: [&str; 11] = [

@@ -128,7 +128,7 @@ fn many_uploads_at_once_are_accepted_or_refused_and_the_site_stays_ready() {
     let site = Site::open();
     let jane = site.member("jane");
     site.expects_faults();
-    let picture = encoded(&drawn(2000, 1500), ImageFormat::Jpeg);
+    let picture = encoded(&drawn(1200, 900), ImageFormat::Jpeg);
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         let uploads: Vec<_> =
             (0..24).map(|_| scope.spawn(|| upload(&jane, "image/jpeg", picture.clone()).status)).collect();

@@ -24,7 +24,7 @@ use tunneldesk::site::Site;
 use tunneldesk::store::data_dir::DataDir;
 use tunneldesk::store::tables::sync as kept;
 
-const STORMS: u64 = 100;
+const STORMS: u64 = 40;
 const START: i64 = 1_780_000_000;
 const DAY: i64 = 86_400;
 

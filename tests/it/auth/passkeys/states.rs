@@ -54,6 +54,14 @@ struct Tally {
     refused: usize,
 }
 
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.signed_in += other.signed_in;
+        self.registered += other.registered;
+        self.refused += other.refused;
+    }
+}
+
 struct Sequence<'a> {
     site: &'a Site,
     dice: Dice,
@@ -69,11 +77,8 @@ fn no_order_of_calls_gives_a_session_or_a_passkey_without_proof() {
     let run = |thread: u64| {
         let site = open();
         let mut all = Tally::default();
-        for seed in (0..amount(240, 1_000)).filter(|seed| seed % THREADS == thread) {
-            let tally = Sequence::new(&site, seed).run();
-            all.signed_in += tally.signed_in;
-            all.registered += tally.registered;
-            all.refused += tally.refused;
+        for seed in (0..amount(120, 1_000)).filter(|seed| seed % THREADS == thread) {
+            all.add(&Sequence::new(&site, seed).run());
         }
         all
     };
@@ -81,14 +86,12 @@ fn no_order_of_calls_gives_a_session_or_a_passkey_without_proof() {
         let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || run(thread))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no sequence fails")).collect::<Vec<_>>()
     });
-    for Tally { signed_in, registered, refused } in tallies {
-        // A test in which nothing succeeds, or nothing is refused, proves nothing.
-        let enough = amount(1, 4);
-        assert!(
-            signed_in > 12 * enough && registered > 37 * enough && refused > 75 * enough,
-            "{signed_in} {registered} {refused}"
-        );
-    }
+    let mut all = Tally::default();
+    tallies.iter().for_each(|tally| all.add(tally));
+    let Tally { signed_in, registered, refused } = all;
+    // A test in which nothing succeeds, or nothing is refused, proves nothing.
+    let enough = signed_in > amount(20, 200) && registered > amount(80, 600) && refused > amount(300, 1_200);
+    assert!(enough, "{signed_in} {registered} {refused}");
 }
 
 impl<'a> Sequence<'a> {
