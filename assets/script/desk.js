@@ -70,7 +70,6 @@ document.querySelectorAll('form[data-auto]').forEach(form => form.addEventListen
 // Today: the search field filters the arrivals at once, and members who match are listed below them.
 const find = document.getElementById('find');
 const arrivals = document.getElementById('coming');
-let narrow = () => {};
 if (find && arrivals) {
     const field = find.elements.q, found = document.getElementById('found');
     const BETWEEN_WORDS = /[\s\p{Pd}.,]+/u;
@@ -102,7 +101,7 @@ if (find && arrivals) {
     const sameRow = row => row.isConnected ? row : rows().find(one => nameOf(one).id && nameOf(one).id === nameOf(row).id);
     let folded = null, first = null;
     // Enter acts on the line that the clerk saw marked: only typing marks another one.
-    narrow = (typing = false) => {
+    const narrow = (typing = false) => {
         const words = forms(field.value).map(text => text.replace('#', '').split(BETWEEN_WORDS).filter(Boolean)), earlier = arrivals.querySelector('.earlier');
         if (earlier && words[0].length) {
             folded ??= !earlier.open;
@@ -191,71 +190,9 @@ if (find && arrivals) {
             take();
         }
     }, { capture: true });
+    // The arrivals were read anew.
+    addEventListener('renewed', () => narrow());
     if (field.value) narrow();
-}
-
-// Parts of a page with `data-live` refresh themselves while the page is in use. An unattended page lets its session become idle.
-const ATTENDED_MS = 20 * 60 * 1000;
-// A page with an open event stream polls less often by this factor, for content that changes with time alone.
-const STREAM_POLL_FACTOR = 7;
-const CONTROLS = 'a[href], button, input:not([type=hidden]), select, textarea';
-const live = () => [...document.querySelectorAll('[data-live]')];
-let touched = Date.now();
-['pointerdown', 'keydown', 'scroll'].forEach(kind => addEventListener(kind, () => { touched = Date.now(); }, { passive: true }));
-// The HTML of each part as the server sent it, before the search changed it.
-const sent = new WeakMap();
-const labelOf = control => control.getAttribute('aria-label') ?? control.textContent;
-// A row of the arrivals is known by the link that has its ID.
-const rowOf = one => one?.closest('.lines-of-day > li') ?? one;
-const anchorOf = one => rowOf(one)?.querySelector('a[id]') ?? one?.closest('[id]');
-const renew = (part, fresh) => {
-    const focused = part.contains(document.activeElement) ? document.activeElement : null;
-    // A focused field is left alone, so that no typing is lost.
-    if (!fresh || fresh.innerHTML === (sent.get(part) ?? part.innerHTML) || focused?.matches('input, select, textarea')) return;
-    const around = anchorOf(focused)?.id, earlier = part.querySelector('details')?.open;
-    sent.set(part, fresh.innerHTML);
-    part.replaceChildren(...fresh.childNodes);
-    if (earlier) part.querySelector('details')?.setAttribute('open', '');
-    narrow();
-    if (!('live' in fresh.dataset)) delete part.dataset.live;
-    if (!focused) return;
-    // Focus returns to the same control. Where that is gone, focus moves to a link, never to another button.
-    const there = rowOf(document.getElementById(around)) ?? part, controls = [...there.querySelectorAll(CONTROLS)];
-    const same = there.matches(CONTROLS) ? there : controls.find(one => labelOf(one) === labelOf(focused));
-    (same ?? controls.find(one => one.matches('[href*=members]')) ?? controls.find(one => one.matches('a')) ?? document.getElementById('main')).focus({ preventScroll: true });
-};
-if (live().length) {
-    const attended = () => !document.hidden && Date.now() - touched < ATTENDED_MS;
-    const interval = Math.min(...live().map(part => part.dataset.live)) * 1000;
-    // A page that answers a form has the address of the form, which cannot be read.
-    const address = document.getElementById('main').dataset.address ?? location.href;
-    let events, asking = false, again = false, times = 0;
-    const ask = async () => {
-        if (asking) { again = true; return; }
-        asking = true;
-        try {
-            const reply = await fetch(address, { redirect: 'error' });
-            if (!reply.ok) throw reply.status;
-            const page = new DOMParser().parseFromString(await reply.text(), 'text/html');
-            live().forEach(part => renew(part, page.getElementById(part.id)));
-        } catch { /* The next poll tries again. */ } finally { asking = false; }
-        if (again) { again = false; ask(); }
-    };
-    // Today receives an event for each change. Other pages, and pages without a stream, poll.
-    const listen = () => {
-        if (!arrivals || !attended()) { events?.close(); events = null; return; }
-        if (events && events.readyState !== EventSource.CLOSED) return;
-        events = new EventSource('/desk/live');
-        events.addEventListener('changed', () => attended() && ask());
-    };
-    listen();
-    document.addEventListener('visibilitychange', () => { if (attended()) ask(); listen(); });
-    setInterval(() => {
-        listen();
-        if (events?.readyState === EventSource.OPEN && ++times < STREAM_POLL_FACTOR) return;
-        times = 0;
-        if (attended() && live().length) ask();
-    }, interval);
 }
 
 // What was typed into a form is there again after the sign-in where the session had ended, and where the form was refused for

@@ -150,33 +150,3 @@ if (isSecureContext && 'serviceWorker' in navigator && globalThis.kept) {
         });
     }
 }
-
-// What happens while a page is open shows by itself: its parts with `data-live` are read anew after each event about the member.
-const live = [...document.querySelectorAll('[data-live]')];
-if (live.length && !document.body.dataset.keptAt) {
-    let events, soon;
-    const renew = async () => {
-        const reply = await fetch(location.href, { redirect: 'error' }).catch(() => null);
-        if (!reply?.ok) return;
-        const page = new DOMParser().parseFromString(await reply.text(), 'text/html');
-        for (const part of live) {
-            const fresh = page.getElementById(part.id);
-            if (fresh && !part.contains(document.activeElement)) part.replaceChildren(...fresh.childNodes);
-        }
-    };
-    // A hidden page hears nothing, and reads once when it is seen again.
-    const listen = again => {
-        if (document.hidden) {
-            events?.close();
-            return;
-        }
-        if (again) renew();
-        events = new EventSource('/me/events');
-        events.addEventListener('message', () => {
-            clearTimeout(soon);
-            soon = setTimeout(renew, 300);
-        });
-    };
-    document.addEventListener('visibilitychange', () => listen(true));
-    listen(false);
-}

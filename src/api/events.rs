@@ -164,7 +164,7 @@ fn answer(site: &Site, call: &Call, listening: &Listening) -> Answer {
     let after = resumed(call).or(query.after);
     let Listening { audience, holder, ticket } = *listening;
     if !wants_json(call, query.wait) {
-        return Ok(reply::stream("", Listener { holder, ticket, hears: Hears::Events { audience, choice, after } }));
+        return Ok(reply::stream(Listener { holder, ticket, hears: Hears::Events { audience, choice, after } }));
     }
     let limit = query.limit.unwrap_or(ROWS_USUAL);
     let (rows, seq) = match read(site, listening, &choice, after, limit)? {

@@ -122,6 +122,9 @@ pub(crate) fn ended(site: &Site, holders: Vec<Holder>) -> Result<Vec<Holder>, Fa
                     .is_some_and(|found| !found.banned && (!staff || found.role.is_staff())),
                 Holder::Partner(id) => partners::is_active(tx, *id)?,
                 Holder::Board(id) => kiosks::is_in_force(tx, *id)?,
+                Holder::Guest { kiosk_id, member_id } => {
+                    kiosks::is_guest(tx, *kiosk_id, *member_id, now - kiosks::GUEST_SECONDS)?
+                }
             };
             if !goes_on {
                 ended.push(holder);

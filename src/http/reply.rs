@@ -67,13 +67,15 @@ pub(crate) enum Holder {
     Partner(PartnerId),
     /// A board, by number.
     Board(KioskId),
+    /// The guest of a kiosk.
+    Guest { kiosk_id: KioskId, member_id: MemberId },
 }
 
 /// What a listener hears.
 #[derive(Debug, Clone)]
 pub(crate) enum Hears {
-    /// That something on the desk's pages changed, and no more.
-    PageChanges,
+    /// That something changed which an open page shows, and no more: what is about a member, or what the pages of the hall show.
+    Changes { of: Option<MemberId> },
     /// Events after a number, then live, as a stream; `None`: live alone.
     Events { audience: Audience, choice: Choice, after: Option<i64> },
     /// At most `limit` events after a number, as one answer within a time.
@@ -234,9 +236,9 @@ pub(crate) fn console(status: StatusCode, language: Language, html: String) -> R
     reply
 }
 
-/// 200 that begins an event stream for this listener; `begin` is sent first.
-pub(crate) fn stream(begin: &'static str, listener: Listener) -> Reply {
-    let begun = Reply { listener: Some(listener), ..bytes("text/event-stream", begin) };
+/// 200 that begins an event stream for this listener.
+pub(crate) fn stream(listener: Listener) -> Reply {
+    let begun = Reply { listener: Some(listener), ..bytes("text/event-stream", "") };
     // nginx passes events on as they come where the answer asks for it; its buffer would keep them for minutes.
     begun.unstored().with_header(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))
 }

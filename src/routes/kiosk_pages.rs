@@ -2,7 +2,7 @@
 
 use super::row::{PICTURE_BYTES_MAX, Route, board, guest, kiosk, page};
 use super::{GET, POST};
-use crate::web::{board as hall_board, kiosk};
+use crate::web::{board as hall_board, kiosk, live};
 
 /// The rows of the kiosks' pages and their forms, which the API description does not show.
 #[rustfmt::skip] // One row a page or a form of it.
@@ -28,9 +28,12 @@ pub static KIOSK_PAGES: &[Route] = &[
     // A board
     page    (GET,    "/board",                                              hall_board::show),
     page    (POST,   "/board/pair",                                         hall_board::pair),
-    board   (GET,    "/board/live",                                         hall_board::listen).live(),
+    page    (GET,    "/board/away",                                         hall_board::show_away),
+    page    (GET,    "/board/worker.js",                                    hall_board::worker),
+    board   (GET,    "/board/live",                                         live::board).live(),
 
     // A kiosk: what a member does there
+    guest   (GET,    "/kiosk/live",                                         live::guest).live(),
     guest   (POST,   "/kiosk/here",                                         kiosk::home::stay),
     guest   (GET,    "/kiosk/home",                                         kiosk::home::show_home),
     guest   (POST,   "/kiosk/bookings/{booking_id}/check-in",               kiosk::home::check_in),

@@ -43,7 +43,7 @@ pub static PAGES: &[Route] = &[
     page    (POST,   "/me/sign-in/code",                                    member::second_step::verify).open_from_home(),
     own     (POST,   "/me/sign-out",                                        member::sign_in::end),
     own     (GET,    "/me",                                                 member::home::show_page),
-    own     (GET,    "/me/events",                                          member::live::listen).live(),
+    own     (GET,    "/me/live",                                            web::live::member).live(),
     own     (GET,    "/me/waiver",                                          member::family::show_page),
     own     (POST,   "/me/waiver/consents",                                 member::family::withdraw_consent),
     own     (GET,    "/me/waiver.pdf",                                      member::family::print).drawing(),
@@ -142,7 +142,7 @@ pub static PAGES: &[Route] = &[
 
     // Today
     desk    (GET,    "/desk",                                               desk::today::show),
-    desk    (GET,    "/desk/live",                                          desk::today::listen).live(),
+    desk    (GET,    "/desk/live",                                          web::live::desk).live(),
     desk    (GET,    "/desk/group",                                         desk::group::show_form),
     desk    (POST,   "/desk/group",                                         desk::group::book),
     desk    (POST,   "/desk/members/{member_id}/check-in",                  desk::group::check_in_family).on("/desk/members/{member_id}"),

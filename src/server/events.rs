@@ -1,20 +1,21 @@
 //! Streams of events. A commit with an event wakes the [`Hub`], which reads the new events once and passes them to all streams; each
 //! stream chooses what its listener may hear. A stream begins with what is in the table, goes on live, and reads the table again where
-//! it fell behind: its listener hears each event once, in order, without a gap. A stream that waits has a task, and neither a thread
-//! nor a connection to the database.
+//! it fell behind: its listener hears each event once, in order, without a gap. An open page hears from the same hub only that something
+//! changed, and reads itself anew. A stream that waits has a task, and neither a thread nor a connection to the database.
 
 use super::pool::Asker;
 use crate::domain::event::{Audience, Choice, Concerned};
+use crate::domain::ids::MemberId;
 use crate::http::failure::Failure;
-use crate::http::reply::{self, Reply};
+use crate::http::reply::{self, Hears, Reply};
 use crate::site::Site;
-use crate::store::tables::events::{self, EventRow, Step};
+use crate::store::tables::events::{self, EventRow, Range, Step};
 use bytes::Bytes;
 use http::{HeaderName, StatusCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, broadcast, mpsc, oneshot};
+use tokio::sync::{Notify, broadcast, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 /// A stream ends after this time, and the client must authenticate again.
@@ -32,6 +33,10 @@ const STEP_ROWS: i64 = 128;
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
 /// How soon a client comes back after a stream has ended.
 const RETRY_MS: u32 = 3000;
+/// What an open page hears.
+pub(super) const CHANGED: &[u8] = b"event: changed\ndata:\n\n";
+/// The least time between two of these: an import makes a thousand changes a second.
+pub(super) const CHANGED_GAP: Duration = Duration::from_millis(400);
 /// The number to read on after.
 const SEQ: HeaderName = HeaderName::from_static("x-event-seq");
 
@@ -43,9 +48,39 @@ struct Heard {
     frame: Bytes,
 }
 
+/// Where an open page hears that something changed.
+enum Changes {
+    /// What the pages of the hall show.
+    Hall(watch::Receiver<()>),
+    /// What is about a member.
+    Member(MemberId, broadcast::Receiver<Arc<Heard>>),
+}
+
+impl Changes {
+    async fn next(&mut self) {
+        match self {
+            Changes::Hall(changes) => _ = changes.changed().await,
+            Changes::Member(id, heard) => {
+                let is_other = |event: &Heard| !Audience::Member(*id).hears(&event.name, &event.concerned);
+                while heard.recv().await.is_ok_and(|event| is_other(&event)) {}
+            }
+        }
+    }
+
+    /// Passes over what has happened up to now.
+    fn skip(&mut self) {
+        match self {
+            Changes::Hall(changes) => changes.mark_unchanged(),
+            Changes::Member(_, heard) => *heard = heard.resubscribe(),
+        }
+    }
+}
+
 /// Reads new events once, and passes them to the streams.
 pub(super) struct Hub {
     heard: broadcast::Sender<Arc<Heard>>,
+    /// Sent to after each change of what the pages of the hall show.
+    changes: watch::Sender<()>,
     /// The last event that was passed on; `None` while nobody listens.
     position: Mutex<Option<i64>>,
     woken: Notify,
@@ -59,6 +94,7 @@ impl Hub {
     pub(super) fn new(asker: Option<Asker>, site_id: &str) -> Arc<Hub> {
         Arc::new(Hub {
             heard: broadcast::channel(WAITING_MAX).0,
+            changes: watch::channel(()).0,
             position: Mutex::new(None),
             woken: Notify::new(),
             has_stopped: AtomicBool::new(false),
@@ -76,6 +112,12 @@ impl Hub {
     /// Called after a commit with an event; `false` once the server has stopped.
     pub(super) fn wake(&self) -> bool {
         self.woken.notify_one();
+        !self.has_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Called after a commit that changed what the pages of the hall show; `false` once the server has stopped.
+    pub(super) fn change(&self) -> bool {
+        self.changes.send_replace(());
         !self.has_stopped.load(Ordering::Relaxed)
     }
 
@@ -126,6 +168,19 @@ impl Hub {
             *position = Some(seq);
             self.woken.notify_one();
         }
+    }
+
+    /// The changes from now on.
+    async fn changes(&self, of: Option<MemberId>) -> Changes {
+        let Some(member_id) = of else { return Changes::Hall(self.changes.subscribe()) };
+        let heard = self.heard.subscribe();
+        self.begin_at(self.range().await.last);
+        Changes::Member(member_id, heard)
+    }
+
+    /// The range of the events that there are.
+    async fn range(&self) -> Range {
+        self.read(Audience::Staff, &Choice::default(), i64::MAX - 1).await.range
     }
 
     /// The next events after a number, as soon as a thread is free to read them.
@@ -200,8 +255,6 @@ fn array(site_id: &str, rows: &[EventRow], limit: i64, looked_to: i64) -> Reply 
 /// A stream under way.
 pub(super) struct EventStream {
     pub(super) hub: Arc<Hub>,
-    pub(super) audience: Audience,
-    pub(super) choice: Choice,
     pub(super) events: mpsc::Sender<Bytes>,
 }
 
@@ -214,20 +267,46 @@ impl EventStream {
     }
 
     /// Runs until the client leaves.
-    pub(super) async fn follow(&self, after: Option<i64>) -> Result<(), Gone> {
+    pub(super) async fn run(&self, hears: Hears) -> Result<(), Gone> {
+        match hears {
+            Hears::Events { audience, choice, after } => self.follow(audience, &choice, after).await,
+            Hears::Changes { of } => self.tell_changes(of).await,
+            Hears::Next { .. } => Ok(()),
+        }
+    }
+
+    /// Tells a page of changes, and no more; not often.
+    async fn tell_changes(&self, of: Option<MemberId>) -> Result<(), Gone> {
+        let mut changes = self.hub.changes(of).await;
+        self.send(format!("retry: {RETRY_MS}\n\n")).await?;
+        let mut quiet_until = Instant::now();
+        loop {
+            if tokio::time::timeout(KEEP_ALIVE_INTERVAL, changes.next()).await.is_err() {
+                self.send(Bytes::from_static(KEEP_ALIVE)).await?;
+                continue;
+            }
+            tokio::time::sleep_until(quiet_until).await;
+            // The page that is told reads all of these.
+            changes.skip();
+            self.send(Bytes::from_static(CHANGED)).await?;
+            quiet_until = Instant::now() + CHANGED_GAP;
+        }
+    }
+
+    async fn follow(&self, audience: Audience, choice: &Choice, after: Option<i64>) -> Result<(), Gone> {
         // Before the first read, so that nothing happens between the table and the live events.
         let mut heard = self.hub.heard.subscribe();
         let mut at = self.begin(after).await?;
         loop {
-            at = self.catch_up(at).await?;
+            at = self.catch_up(audience, choice, at).await?;
             self.hub.begin_at(at);
-            self.go_on_live(&mut heard, &mut at).await?;
+            self.go_on_live(audience, choice, &mut heard, &mut at).await?;
         }
     }
 
     /// Says hello, and `reset` where events are missing after the one that the client has. Returns after which event the stream begins.
     async fn begin(&self, after: Option<i64>) -> Result<i64, Gone> {
-        let range = self.hub.read(self.audience, &self.choice, after.unwrap_or(i64::MAX - 1)).await.range;
+        let range = self.hub.range().await;
         let has_gap = after.is_some_and(|after| !range.goes_on_after(after));
         let at = after.filter(|_| !has_gap).unwrap_or(range.last);
         let data =
@@ -238,9 +317,9 @@ impl EventStream {
     }
 
     /// Sends what the table has after an event. Returns up to where.
-    async fn catch_up(&self, mut at: i64) -> Result<i64, Gone> {
+    async fn catch_up(&self, audience: Audience, choice: &Choice, mut at: i64) -> Result<i64, Gone> {
         loop {
-            let step = self.hub.read(self.audience, &self.choice, at).await;
+            let step = self.hub.read(audience, choice, at).await;
             if !step.rows.is_empty() {
                 self.send(step.rows.iter().map(|row| self.hub.frame(row)).collect::<String>()).await?;
             }
@@ -252,7 +331,13 @@ impl EventStream {
     }
 
     /// Sends events as they happen, until the stream falls behind.
-    async fn go_on_live(&self, heard: &mut broadcast::Receiver<Arc<Heard>>, at: &mut i64) -> Result<(), Gone> {
+    async fn go_on_live(
+        &self,
+        audience: Audience,
+        choice: &Choice,
+        heard: &mut broadcast::Receiver<Arc<Heard>>,
+        at: &mut i64,
+    ) -> Result<(), Gone> {
         let mut quiet_since = Instant::now();
         loop {
             let event = tokio::select! {
@@ -268,7 +353,7 @@ impl EventStream {
                 continue;
             }
             *at = event.seq;
-            if self.audience.hears(&event.name, &event.concerned) && self.choice.has(&event.name) {
+            if audience.hears(&event.name, &event.concerned) && choice.has(&event.name) {
                 self.send(event.frame.clone()).await?;
                 quiet_since = Instant::now();
             }

@@ -1,8 +1,7 @@
-//! Response bodies, the places of event streams, and the streams that tell pages of changes. Such an event says only that something
-//! has changed; the page then reloads itself. Streams of events themselves are in [`super::events`].
+//! Response bodies, and the places of event streams. What the streams say is in [`super::events`].
 
 use super::departure;
-use super::events::{EventStream, Hub, KEEP_ALIVE, KEEP_ALIVE_INTERVAL, Order, STREAM_TIME_MAX};
+use super::events::{EventStream, Hub, Order, STREAM_TIME_MAX};
 use super::limiter::Progress;
 use super::long_answer::{Aborted, RemainingChunks};
 use crate::http::reply::{Hears, Holder, Listener};
@@ -15,9 +14,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
-use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::Instant;
+use tokio::sync::{mpsc, oneshot};
 
 /// Simultaneous streams: each has a connection and a task, and no thread.
 pub(super) const STREAMS_MAX: usize = 600;
@@ -25,10 +22,6 @@ pub(super) const STREAMS_MAX: usize = 600;
 /// them in the load test, and the server notices late that a page was left. Other clients are refused.
 const STREAMS_PER_SESSION_MAX: usize = 32;
 const STREAMS_PER_PARTNER_MAX: usize = 3;
-/// The least time between two events: an import makes a thousand changes a second.
-const EVENT_GAP: Duration = Duration::from_millis(400);
-
-const CHANGED: &[u8] = b"event: changed\ndata:\n\n";
 
 /// The body of an answer: in one piece, in chunks, or an event stream.
 pub(super) enum ResponseBody {
@@ -76,11 +69,9 @@ impl Body for ResponseBody {
 
 /// The event streams of a server.
 pub(super) struct Streams {
-    /// The open ones, the oldest first.
-    open: Mutex<Vec<OpenStream>>,
+    /// The open ones, the oldest first; `None`: the server stops.
+    open: Mutex<Option<Vec<OpenStream>>>,
     begun: AtomicU64,
-    /// The count of changes; `None`: the server stops.
-    changes: watch::Sender<Option<u64>>,
 }
 
 struct OpenStream {
@@ -98,79 +89,65 @@ pub(super) struct StreamPlace {
 
 impl Drop for StreamPlace {
     fn drop(&mut self) {
-        self.streams.open().retain(|one| one.number != self.number);
+        self.streams.retain(|one| one.number != self.number);
     }
 }
 
 impl Streams {
+    pub(super) fn new() -> Arc<Streams> {
+        Arc::new(Streams { open: Mutex::new(Some(Vec::new())), begun: AtomicU64::new(0) })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Option<Vec<OpenStream>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn retain(&self, goes_on: impl Fn(&OpenStream) -> bool) {
+        if let Some(open) = self.open().as_mut() {
+            open.retain(goes_on);
+        }
+    }
+
     /// Those who opened streams, each once.
     pub(super) fn holders(&self) -> Vec<Holder> {
-        let holders: HashSet<Holder> = self.open().iter().map(|one| one.holder).collect();
+        let holders: HashSet<Holder> = self.open().iter().flatten().map(|one| one.holder).collect();
         holders.into_iter().collect()
     }
 
     /// Ends the streams of these.
     pub(super) fn end_those_of(&self, holders: &[Holder]) {
-        self.open().retain(|one| !holders.contains(&one.holder));
+        self.retain(|one| !holders.contains(&one.holder));
     }
 
-    pub(super) fn new() -> Arc<Streams> {
-        Arc::new(Streams { open: Mutex::default(), begun: AtomicU64::new(0), changes: watch::channel(Some(0)).0 })
-    }
-
-    fn open(&self) -> MutexGuard<'_, Vec<OpenStream>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Sends an event to all streams; `false` once they have ended.
-    pub(super) fn send(&self, count: u64) -> bool {
-        self.changes.send_if_modified(|known| {
-            let goes_on = known.is_some();
-            *known = known.and(Some(count));
-            goes_on
-        })
-    }
-
-    /// Ends all streams, also later ones.
+    /// Ends all streams; no later one begins.
     pub(super) fn end(&self) {
-        self.changes.send_replace(None);
-        self.open().clear();
+        *self.open() = None;
     }
 
     /// Takes a place, and the order that ends it; `None`: too many streams are open.
     pub(super) fn enter(self: &Arc<Streams>, holder: Holder, is_page: bool) -> Option<(StreamPlace, Order)> {
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
         let (order, ended) = oneshot::channel();
-        let mut open = self.open();
-        if self.changes.borrow().is_none() {
-            return None;
-        }
-        make_room(&mut open, holder, is_page)?;
+        let mut places = self.open();
+        let open = places.as_mut()?;
+        make_room(open, holder, is_page)?;
         open.push(OpenStream { number, holder, _order: order });
-        drop(open);
+        drop(places);
         Some((StreamPlace { streams: self.clone(), number }, ended))
     }
 
-    /// Begins a stream with `first`; `None`: too many streams are open.
+    /// Begins a stream; `None`: too many streams are open.
     pub(super) fn begin(
         self: &Arc<Streams>,
         hub: &Arc<Hub>,
-        first: Bytes,
         listener: Listener,
         client: Option<Arc<Progress>>,
     ) -> Option<ResponseBody> {
-        let (place, ended) = self.enter(listener.holder, matches!(listener.hears, Hears::PageChanges))?;
+        let (place, ended) = self.enter(listener.holder, matches!(listener.hears, Hears::Changes { .. }))?;
         let (events, sent) = mpsc::channel(1);
         let end = End { events: events.clone(), ended, client };
-        match listener.hears {
-            Hears::Events { audience, choice, after } => {
-                let stream = EventStream { hub: hub.clone(), audience, choice, events };
-                _ = tokio::spawn(end.of(async move { stream.follow(after).await }));
-            }
-            Hears::PageChanges | Hears::Next { .. } => {
-                _ = tokio::spawn(end.of(tell_changes(self.changes.subscribe(), events, first)));
-            }
-        }
+        let stream = EventStream { hub: hub.clone(), events };
+        _ = tokio::spawn(end.of(async move { stream.run(listener.hears).await }));
         Some(ResponseBody::Live(sent, place))
     }
 }
@@ -181,7 +158,7 @@ impl Streams {
 fn make_room(open: &mut Vec<OpenStream>, newcomer: Holder, is_page: bool) -> Option<()> {
     let share = match newcomer {
         Holder::Session { .. } => STREAMS_PER_SESSION_MAX,
-        Holder::Partner(_) | Holder::Board(_) => STREAMS_PER_PARTNER_MAX,
+        Holder::Partner(_) | Holder::Board(_) | Holder::Guest { .. } => STREAMS_PER_PARTNER_MAX,
     };
     let of = |open: &[OpenStream], whose| open.iter().filter(|one| owner(one.holder) == whose).count();
     let is_same = |one: &OpenStream| one.holder == newcomer;
@@ -197,12 +174,12 @@ fn make_room(open: &mut Vec<OpenStream>, newcomer: Holder, is_page: bool) -> Opt
     Some(())
 }
 
-/// The member, the partner or the board of a holder.
+/// The member, the partner or the screen of a holder.
 fn owner(holder: Holder) -> (u8, i64) {
     match holder {
         Holder::Session { member_id, .. } => (0, member_id.into()),
         Holder::Partner(id) => (1, id.into()),
-        Holder::Board(id) => (2, id.into()),
+        Holder::Board(id) | Holder::Guest { kiosk_id: id, .. } => (2, id.into()),
     }
 }
 
@@ -232,29 +209,12 @@ impl End {
     }
 }
 
-/// Tells a page of changes, but not often.
-async fn tell_changes(mut changes: watch::Receiver<Option<u64>>, events: mpsc::Sender<Bytes>, first: Bytes) {
-    let (mut next, mut quiet_until) = (first, Instant::now());
-    while changes.borrow_and_update().is_some() && events.send(next).await.is_ok() {
-        let changed = async {
-            tokio::time::sleep_until(quiet_until).await;
-            changes.changed().await
-        };
-        next = tokio::select! {
-            changed = changed => match changed {
-                Ok(()) => Bytes::from_static(CHANGED),
-                Err(_) => return,
-            },
-            () = tokio::time::sleep(KEEP_ALIVE_INTERVAL) => Bytes::from_static(KEEP_ALIVE),
-        };
-        quiet_until = Instant::now() + EVENT_GAP;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::events::{CHANGED, CHANGED_GAP, KEEP_ALIVE};
     use http_body_util::BodyExt;
+    use tokio::time::Instant;
 
     fn holder(member_id: i64, session: usize) -> Holder {
         let mut hash = [0; 32];
@@ -262,9 +222,8 @@ mod tests {
         Holder::Session { member_id: member_id.into(), session: hash, staff: true }
     }
 
-    fn page(streams: &Arc<Streams>, first: &'static [u8], holder: Holder) -> Option<ResponseBody> {
-        let listener = Listener { holder, ticket: None, hears: Hears::PageChanges };
-        streams.begin(&Hub::unheard(), Bytes::from_static(first), listener, None)
+    fn page(streams: &Arc<Streams>, hub: &Arc<Hub>, holder: Holder) -> Option<ResponseBody> {
+        streams.begin(hub, Listener { holder, ticket: None, hears: Hears::Changes { of: None } }, None)
     }
 
     async fn next(answer: &mut ResponseBody) -> Option<Bytes> {
@@ -273,44 +232,48 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stream_sends_events_at_once_but_not_often_and_ends_after_its_time_or_with_the_server() {
-        let streams = Streams::new();
-        let mut answer = page(&streams, b"retry: 1000\n\n", holder(1, 1)).unwrap();
-        assert_eq!(next(&mut answer).await.unwrap(), "retry: 1000\n\n");
+        let (streams, hub) = (Streams::new(), Hub::unheard());
+        let mut answer = page(&streams, &hub, holder(1, 1)).unwrap();
+        assert_eq!(next(&mut answer).await.unwrap(), "retry: 3000\n\n");
         let start = Instant::now();
-        streams.send(1);
+        hub.change();
         assert_eq!(next(&mut answer).await.unwrap(), CHANGED);
-        assert_eq!(start.elapsed(), Duration::ZERO, "the first is told at once");
-        (2..100).for_each(|count| _ = streams.send(count));
+        assert!(start.elapsed().is_zero(), "the first is told at once");
+        (2..100).for_each(|_| _ = hub.change());
         assert_eq!(next(&mut answer).await.unwrap(), CHANGED);
-        assert_eq!(start.elapsed(), EVENT_GAP, "many are told as one");
+        assert_eq!(start.elapsed(), CHANGED_GAP, "many are told as one");
         assert_eq!(next(&mut answer).await.unwrap(), KEEP_ALIVE);
         while next(&mut answer).await.is_some() {}
         assert_eq!(start.elapsed(), STREAM_TIME_MAX);
-        let mut another = page(&streams, KEEP_ALIVE, holder(1, 1)).unwrap();
+        let mut another = page(&streams, &hub, holder(1, 1)).unwrap();
         next(&mut another).await.unwrap();
         streams.end();
-        assert!(next(&mut another).await.is_none() && !streams.send(1));
+        hub.stop();
+        assert!(next(&mut another).await.is_none() && page(&streams, &hub, holder(1, 2)).is_none() && !hub.change());
     }
 
     #[tokio::test]
     async fn another_stream_of_a_session_ends_its_oldest() {
         let streams = Streams::new();
-        let begin = |member_id, session| page(&streams, KEEP_ALIVE, holder(member_id, session)).unwrap();
+        let hub = Hub::unheard();
+        let begin = |member_id, session| page(&streams, &hub, holder(member_id, session)).unwrap();
         let mut other = begin(2, 2);
         let mut own: Vec<ResponseBody> = (0..=STREAMS_PER_SESSION_MAX).map(|_| begin(1, 1)).collect();
         assert!(next(&mut own[0]).await.is_none() || next(&mut own[0]).await.is_none());
         for kept in own[1..].iter_mut().chain([&mut other]) {
             assert!(next(kept).await.is_some());
         }
-        assert_eq!(streams.open().len(), 1 + STREAMS_PER_SESSION_MAX);
+        let count = || streams.open().iter().flatten().count();
+        assert_eq!(count(), 1 + STREAMS_PER_SESSION_MAX);
         drop((own, other));
-        assert_eq!(streams.open().len(), 0, "a stream that its client left gives its place back");
+        assert_eq!(count(), 0, "a stream that its client left gives its place back");
     }
 
     #[tokio::test]
     async fn where_all_places_are_taken_the_member_with_the_most_gives_one_to_a_member_with_fewer() {
         let streams = Streams::new();
-        let begin = |member_id, session: usize| page(&streams, b"", holder(member_id, session));
+        let hub = Hub::unheard();
+        let begin = |member_id, session: usize| page(&streams, &hub, holder(member_id, session));
         let all: Vec<ResponseBody> = (0..STREAMS_MAX).map(|session| begin(1, session).unwrap()).collect();
         assert!(begin(1, STREAMS_MAX).is_none(), "nobody has more");
         let others: Vec<ResponseBody> = (0..STREAMS_MAX / 2).map(|session| begin(2, 1000 + session).unwrap()).collect();

@@ -153,10 +153,8 @@ pub fn start(site: &Site, sockets: Sockets) -> Result<Running, String> {
     let acceptor = tls::acceptor(site, &secure_addresses)?;
     let metrics_address = sockets.metrics.as_ref().and_then(|socket| socket.local_addr().ok());
     let service = Arc::new(HttpService::new(site, Pool::start(site)?));
-    let streams = service.streams.clone();
-    site.store.change_feed().subscribe(move |count| streams.send(count));
-    let hub = service.hub.clone();
-    site.store.change_feed().wake_for_events(move || hub.wake());
+    let (changes, events) = (service.hub.clone(), service.hub.clone());
+    site.store.change_feed().subscribe(move || changes.change(), move || events.wake());
     runtime.spawn(service.hub.clone().run());
     runtime.spawn(keep_a_timer_near());
     runtime.spawn(end_streams_with_sessions(service.clone()));

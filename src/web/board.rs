@@ -1,16 +1,15 @@
 //! The board: a television in the hall that shows who flies next, by quarter of an hour, with initials. It is paired like a kiosk,
-//! reloads its part at each change, and says how old it is when the site does not answer.
+//! reads itself anew at each change, and says how old it is when the site does not answer. Loaded without the site, it waits for it.
 
 use super::kiosk::start::pairing_page;
-use super::{Frame, query_text, show as shown};
+use super::{Frame, query_text, show as shown, worker as workers};
 use crate::app;
-use crate::auth::Board;
 use crate::auth::board;
 use crate::auth::kiosk::{self, Paired};
 use crate::domain::board::Named;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::reply::{self, Hears, Holder, Listener};
+use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::moment::Moment;
 use crate::site::Site;
@@ -41,6 +40,8 @@ struct Page {
     /// The free minutes of the next hour; `None`: the site does not count them.
     free: Option<String>,
     lines: Vec<Line>,
+    /// The text without a line.
+    empty: &'static str,
     /// How many come later than those that are shown; empty: nobody.
     later: String,
     /// The text of an outage before and after the minutes that the page is old.
@@ -120,10 +121,32 @@ pub(crate) fn show(site: &Site, call: &Call) -> Answer {
         message,
         free: (has > 0).then(|| say_free("board.free_hour", (0..4).map(free_of).sum())),
         lines,
+        empty: "board.nobody",
         later: if left > 0 { language.say(&Text::new("board.later").with_count("count", left)) } else { String::new() },
         away: away(language, &zone.clock(now)),
     };
     Ok(shown(StatusCode::OK, language, &page))
+}
+
+/// `GET /board/away`: the board without the site. Its script shows the rest as soon as the site answers.
+pub(crate) fn show_away(site: &Site, call: &Call) -> Answer {
+    let language = language(call);
+    let page = Page {
+        frame: Frame::named(site.name()?, language),
+        clock: String::new(),
+        message: String::new(),
+        free: None,
+        lines: Vec::new(),
+        empty: "board.unreachable",
+        later: String::new(),
+        away: Default::default(),
+    };
+    Ok(shown(StatusCode::OK, language, &page))
+}
+
+/// `GET /board/worker.js`: the service worker, which shows that page where the board is loaded without the site.
+pub(crate) fn worker(_: &Site, _: &Call) -> Answer {
+    Ok(workers::serve("/board", "/board/away", &["board.js", "page.js", "board.css"], &[]))
 }
 
 fn away(language: Language, clock: &str) -> [String; 2] {
@@ -191,14 +214,6 @@ pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
         Paired::Wrong => unpaired(site, call, Some("kiosk.pair_wrong")),
         Paired::Delayed => unpaired(site, call, Some("kiosk.wait")),
     }
-}
-
-/// `GET /board/live`: an event for each change of what the desk's pages show, without saying what changed.
-pub(crate) fn listen(_: &Site, _: &Call, board: &Board) -> Answer {
-    Ok(reply::stream(
-        "retry: 2000\n\n",
-        Listener { holder: Holder::Board(board.id()), ticket: None, hears: Hears::PageChanges },
-    ))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod form_state;
 mod frame;
 mod group_session;
 pub(crate) mod kiosk;
+pub(crate) mod live;
 pub(crate) mod member;
 pub(crate) mod public;
 mod upload;

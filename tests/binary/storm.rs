@@ -29,9 +29,10 @@ const PAST_GATE_PERCENT_MIN: u64 = 25;
 /// The callers of rows with authentication for which the storm has the credentials.
 const KEPT: [&str; 7] = ["member", "bearer", "staff", "partner", "desk", "kiosk", "guest"];
 /// Rows that would end the callers' own sessions, or do not end.
-const LEFT_OUT: [&str; 7] = [
+const LEFT_OUT: [&str; 8] = [
     // The answer goes on for minutes.
     "/desk/live",
+    "/kiosk/live",
     "/auth/logout",
     "/account/profile/sessions",
     "/account/profile/sessions/{session_id}",

@@ -97,7 +97,7 @@ def main():
     before = counts()
     for row in sorted(rows, key=lambda row: any(part in row["path"] for part in ENDS)):
         # A stream goes on for ten minutes, costs nothing meanwhile, and there are 64 at the most.
-        if row["path"] == "/desk/live":
+        if row["path"].endswith("/live"):
             continue
         path = re.sub(r"{([^}]*)}", lambda part: urllib.parse.quote(str(known.get(part[1], 1))), row["path"])
         # What went before may have ended the guest's visit.

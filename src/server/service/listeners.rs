@@ -47,8 +47,8 @@ impl HttpService {
         let Some(listener) = finished.reply.listener.take().filter(|_| line.method == Method::GET) else {
             return (None, finished);
         };
-        let (first, ticket) = (finished.reply.body.clone(), listener.ticket);
-        match self.streams.begin(&self.hub, first, listener, client.cloned()) {
+        let ticket = listener.ticket;
+        match self.streams.begin(&self.hub, listener, client.cloned()) {
             Some(live) => (Some(live), finished),
             None => (None, self.too_many(finished, line, ticket)),
         }

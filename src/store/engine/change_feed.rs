@@ -15,8 +15,8 @@ pub(crate) struct Watched {
     pub events: &'static str,
 }
 
-/// A subscriber, called with the new count; `false` ends the subscription.
-type Listener = Box<dyn Fn(u64) -> bool + Send>;
+/// Those who are called after a commit; `false` ends the subscription.
+type Subscribers = Mutex<Vec<Box<dyn Fn() -> bool + Send>>>;
 
 #[derive(Default)]
 pub(crate) struct ChangeFeed {
@@ -26,11 +26,12 @@ pub(crate) struct ChangeFeed {
     /// Whether a row that only reports show was changed since the last commit. Subscribers are not notified of these.
     requested: AtomicBool,
     requests: AtomicU64,
-    listeners: Mutex<Vec<Listener>>,
+    /// Those who are told of a changed row of a watched table.
+    listeners: Subscribers,
     /// Whether something happened since the last commit: a row of the events was added.
     happened: AtomicBool,
-    /// Those who wait for events; `false` ends the subscription.
-    waiting: Mutex<Vec<Box<dyn Fn() -> bool + Send>>>,
+    /// Those who wait for events.
+    waiting: Subscribers,
 }
 
 impl ChangeFeed {
@@ -69,24 +70,26 @@ impl ChangeFeed {
             self.requests.fetch_add(1, Ordering::SeqCst);
         }
         if self.happened.swap(false, Ordering::Relaxed) {
-            self.waiting.lock().unwrap_or_else(PoisonError::into_inner).retain(|wake| wake());
+            call(&self.waiting);
         }
-        if !self.changed.swap(false, Ordering::Relaxed) {
-            return;
+        if self.changed.swap(false, Ordering::Relaxed) {
+            self.count.fetch_add(1, Ordering::SeqCst);
+            call(&self.listeners);
         }
-        let count = self.count.fetch_add(1, Ordering::SeqCst) + 1;
-        let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        listeners.retain(|listener| listener(count));
     }
 
-    /// Registers `wake`, which is called after each commit with an event, on the thread that committed: it must not block.
-    pub(crate) fn wake_for_events(&self, wake: impl Fn() -> bool + Send + 'static) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(wake));
+    /// Registers `changed`, which is called after each counted commit, and `happened`, which is called after each commit with an
+    /// event, on the thread that committed: they must not block.
+    pub(crate) fn subscribe(
+        &self,
+        changed: impl Fn() -> bool + Send + 'static,
+        happened: impl Fn() -> bool + Send + 'static,
+    ) {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(changed));
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(happened));
     }
+}
 
-    /// Registers `listener`, which is called after each counted commit on the thread that committed: it must not
-    /// block.
-    pub(crate) fn subscribe(&self, listener: impl Fn(u64) -> bool + Send + 'static) {
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
-    }
+fn call(subscribers: &Subscribers) {
+    subscribers.lock().unwrap_or_else(PoisonError::into_inner).retain(|subscriber| subscriber());
 }

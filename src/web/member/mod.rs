@@ -12,7 +12,6 @@ pub(crate) mod flight_time;
 mod frame;
 pub(crate) mod home;
 pub(crate) mod leaving;
-pub(crate) mod live;
 pub(crate) mod logbook;
 pub(crate) mod notices;
 pub(crate) mod offline;

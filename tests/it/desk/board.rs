@@ -4,6 +4,7 @@ use super::kiosk::code_on;
 use super::table::path;
 use super::{Clerk, HOSTILE, book, demo};
 use crate::harness::{Browser, Caller, Site};
+use crate::member::network::{Network, State};
 use crate::member::own_pages;
 use http::Method;
 use serde_json::json;
@@ -258,4 +259,26 @@ fn a_board_is_live_and_says_how_old_it_is_while_the_site_does_not_answer() {
     browser.wait("return document.querySelector('#board .nobody') !== null");
     site.restart();
     assert_eq!(browser.run("return window.marked", json!([])), json!(true));
+}
+
+#[test]
+fn a_board_that_is_loaded_without_the_site_says_so_and_shows_the_flyers_once_the_site_answers() {
+    let site = demo();
+    booked(&site, "anna", "Anna Berg", Some(30), 20);
+    let (network, browser) = (Network::to(&site), Browser::open());
+    browser.prepare(HURRY);
+    let open = || browser.go(&format!("{}/board", network.origin()));
+    open();
+    let key = paired(&site).cookies.borrow()["board"].clone();
+    browser
+        .order("/cookie", json!({ "cookie": { "name": "board", "value": key, "path": "/board", "httpOnly": true } }));
+    open();
+    browser.wait("return navigator.serviceWorker.ready.then(() => !!document.querySelector('#board bdi'))");
+    network.set(State::Lost);
+    open();
+    browser.wait("return document.querySelector('#board .nobody')?.innerText.startsWith('No connection.')");
+    judge(&browser, "away");
+    assert_eq!(browser.run("return document.getElementById('away').hidden", json!([])), json!(true));
+    network.set(State::Through);
+    browser.wait("return document.querySelector('#board bdi')?.textContent === 'AB'");
 }

@@ -1,20 +1,12 @@
 //! Pages that refresh themselves, in a real Chromium: changes of others appear without a reload and do not disturb typing or
 //! focus.
 
+use super::kiosk::{enter, paired};
 use super::pages::SHIFT_MAX;
 use super::{Clerk, book, day, demo};
 use crate::harness::{Browser, Caller, PASSWORD, Site};
 use http::Method;
 use serde_json::json;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::time::Duration;
-use tunneldesk::http::failure::Failure;
-
-/// Far longer than an event takes, so that a busy machine does not fail the test.
-const HEARS_WITHIN: Duration = Duration::from_secs(30);
-
-const STREAMS_PER_SESSION_MAX: usize = 32;
 
 const ENTER: &str = "\u{E007}";
 
@@ -257,142 +249,34 @@ fn a_page_that_is_unattended_for_twenty_minutes_stops_polling() {
     browser.wait("return window.asked > 2");
 }
 
-/// The stream of the desk's events, after its head.
-fn listen(site: &Site, clerk: &Clerk) -> BufReader<TcpStream> {
-    let mut socket = TcpStream::connect(site.address()).unwrap();
-    socket.set_read_timeout(Some(HEARS_WITHIN)).unwrap();
-    let head = format!("GET /desk/live HTTP/1.1\r\nhost: {}\r\ncookie: {}\r\n\r\n", site.address(), clerk.line());
-    socket.write_all(head.as_bytes()).unwrap();
-    let mut stream = BufReader::new(socket);
-    assert!(hears(&mut stream, "HTTP/1.1 200"), "the desk listens");
-    assert!(hears(&mut stream, "content-type: text/event-stream"));
-    assert!(hears(&mut stream, "retry: "));
-    stream
-}
-
 #[test]
-fn a_stream_too_many_is_refused_in_the_language_of_the_reader() {
-    let site = Site::open_with(|config| {
-        config.demo = true;
-        (config.limits.connections_max, config.limits.connections_per_address_max) = (2_000, 2_000);
-    });
-    let desk = site.desk();
-    let mut clerk = Clerk::at(&site, &desk);
-    let mut streams = Vec::new();
-    let refused = loop {
-        if streams.len() % STREAMS_PER_SESSION_MAX == 0 {
-            clerk = Clerk::at(&site, &desk);
-        }
-        let mut socket = TcpStream::connect(site.address()).unwrap();
-        socket.set_read_timeout(Some(HEARS_WITHIN)).unwrap();
-        let head = format!(
-            "GET /desk/live HTTP/1.1\r\nhost: {}\r\naccept-language: de\r\nconnection: close\r\ncookie: {}\r\n\r\n",
-            site.address(),
-            clerk.line()
-        );
-        socket.write_all(head.as_bytes()).unwrap();
-        let mut stream = BufReader::new(socket);
-        let mut status = String::new();
-        stream.read_line(&mut status).unwrap();
-        if !status.contains("200") {
-            let mut rest = status;
-            stream.read_to_string(&mut rest).unwrap();
-            break rest;
-        }
-        streams.push(stream);
-        assert!(streams.len() < 700, "streams have a limit");
-    };
-    let german = tunneldesk::i18n::language::Language::German.say(Failure::too_fast().text());
-    assert!(refused.starts_with("HTTP/1.1 429") && refused.contains("content-language: de"), "{refused}");
-    assert!(refused.contains(&german), "{refused}");
-}
-
-/// Reads until a line begins with `start`; `false` at the end of the stream.
-fn hears(stream: &mut BufReader<TcpStream>, start: &str) -> bool {
-    loop {
-        let mut line = String::new();
-        match stream.read_line(&mut line) {
-            Ok(0) => return false,
-            Ok(_) if line.starts_with(start) => return true,
-            Ok(_) => {}
-            Err(e) => panic!("nothing was heard in time: {e}"),
-        }
+fn a_guests_page_at_a_kiosk_shows_what_the_desk_does_and_takes_no_form_away_that_is_being_sent() {
+    let site = demo();
+    let (jane, clerk) = (site.flyer("jane"), Clerk::at(&site, &site.desk()));
+    let booking = book(&site, &jane, 600);
+    let (browser, kiosk) = (Browser::open(), paired(&site));
+    enter(&site, &kiosk, &jane);
+    browser.go(&format!("{}/kiosk", site.origin()));
+    for name in ["kiosk", "kiosk-guest"] {
+        let value = kiosk.cookies.borrow()[name].clone();
+        browser.order("/cookie", json!({ "cookie": { "name": name, "value": value, "httpOnly": true } }));
     }
+    open(&site, &browser, "/kiosk/home");
+    assert_eq!(browser.run("return document.querySelectorAll('#booked form').length", json!([])), 1);
+    assert_eq!(clerk.post(&format!("/desk/bookings/{booking}/check-in"), &[]).status, 303);
+    browser.wait("return !document.querySelector('#booked form') && !!document.querySelector('#booked .good')");
+    // A check-in on its way keeps its place on the page, for the answer.
+    assert_eq!(clerk.post(&format!("/desk/bookings/{booking}/check-in/undo"), &[]).status, 303);
+    browser.wait("return !!document.querySelector('#booked form')");
+    browser.run("window.form = document.querySelector('#booked form'); form.dataset.asking = 'yes'", json!([]));
+    fly(&site, &jane);
+    browser.wait("return document.getElementById('flown').innerText.includes('17 min')");
+    assert_eq!(browser.run("return form.isConnected", json!([])), true);
+    assert_eq!(browser.run("return window.marked", json!([])), true, "the page was never loaded again");
 }
 
-#[test]
-fn twenty_event_streams_receive_a_check_in_and_do_not_block_shutdown() {
-    const SCREENS: usize = 20;
-    let site = demo();
-    let bookings = day(&site);
-    let desk = site.desk();
-    let clerks: Vec<Clerk> = (0..SCREENS.div_ceil(STREAMS_PER_SESSION_MAX)).map(|_| Clerk::at(&site, &desk)).collect();
-    let clerk = &clerks[0];
-    let mut screens: Vec<_> = (0..SCREENS).map(|screen| listen(&site, &clerks[screen % clerks.len()])).collect();
-    assert_eq!(clerk.post(&format!("/desk/bookings/{}/check-in", bookings[0]), &[]).status, 303);
-    assert!(screens.iter_mut().all(|screen| hears(screen, "event: changed")));
-    drop(site);
-    assert!(!screens.iter_mut().any(|screen| hears(screen, "never")), "each stream ends with the server");
-}
-
-#[test]
-fn only_clerks_can_open_the_event_stream() {
-    let site = demo();
-    let stranger = Clerk::outside(&site).get("/desk/live");
-    assert_eq!((stranger.status, stranger.body.len()), (303, 0), "{stranger}");
-}
-
-/// Whether the stream ends; a chunked body ends with an empty chunk.
-fn ends(stream: &mut BufReader<TcpStream>) -> bool {
-    hears(stream, "0\r")
-}
-
-/// Whether the stream has not ended by now.
-fn goes_on(stream: &mut BufReader<TcpStream>) -> bool {
-    stream.get_ref().set_nonblocking(true).unwrap();
-    let mut line = String::new();
-    let ended = loop {
-        line.clear();
-        match stream.read_line(&mut line) {
-            Ok(0) => break true,
-            Ok(_) if line.starts_with("0\r") => break true,
-            Ok(_) => {}
-            Err(e) => break e.kind() != std::io::ErrorKind::WouldBlock,
-        }
-    };
-    stream.get_ref().set_nonblocking(false).unwrap();
-    !ended
-}
-
-#[test]
-fn a_stream_ends_with_its_session_however_that_ends() {
-    let site = demo();
-    let (admin, desk) = (Clerk::at(&site, &site.admin()), site.desk());
-    let mut other = listen(&site, &admin);
-    let member = format!("/desk/members/{}", desk.id);
-    let by_admin = |path: &str, fields: &[(&str, &str)]| {
-        assert_eq!(admin.post(&format!("{member}/{path}"), fields).status, 303);
-    };
-    let ways: [&dyn Fn(&Clerk); 3] =
-        [&|clerk| assert_eq!(clerk.post("/desk/sign-out", &[]).status, 303), &|_| by_admin("sessions", &[]), &|_| {
-            by_admin("ban", &[("reason", "left with the till")])
-        }];
-    for end in ways {
-        let clerk = Clerk::at(&site, &desk);
-        let mut stream = listen(&site, &clerk);
-        end(&clerk);
-        assert!(ends(&mut stream));
-        assert!(goes_on(&mut other));
-    }
-    site.advance(Duration::from_secs(12 * 3600));
-    assert!(ends(&mut other), "an idle session ends by itself");
-}
-
-#[test]
-fn a_page_of_the_same_browser_ends_the_stream_of_the_one_left_longest_ago() {
-    let site = demo();
-    let clerk = Clerk::at(&site, &site.desk());
-    let mut pages: Vec<_> = (0..=STREAMS_PER_SESSION_MAX).map(|_| listen(&site, &clerk)).collect();
-    assert!(ends(&mut pages[0]));
-    assert!(pages[1..].iter_mut().all(goes_on));
+/// Seventeen minutes of today.
+fn fly(site: &Site, member: &Caller) {
+    let body = json!({ "entry_date": site.now(), "tunnel": "7", "comment": "", "time": 17 });
+    member.post("/account/logbook/time/", body).ok();
 }

@@ -48,6 +48,7 @@ mod sign_offs;
 mod signer_proof;
 mod site;
 mod staff_rank;
+mod streams;
 pub mod table;
 mod takeover;
 pub mod till;

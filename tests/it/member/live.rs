@@ -1,6 +1,5 @@
 //! Own pages that are open hear of what happens, in a real Chromium.
 
-use super::own_pages;
 use crate::harness::{Browser, PASSWORD, Site};
 use serde_json::json;
 
@@ -22,13 +21,4 @@ fn an_open_page_shows_what_happened_meanwhile_without_being_loaded_again() {
         jane.post("/account/logbook/time/", body).ok();
     }
     browser.wait("return window.marked && document.getElementById('tiles').innerText.includes('7:41')");
-}
-
-#[test]
-fn the_stream_of_the_own_pages_needs_their_cookie() {
-    let site = Site::open();
-    let stranger = crate::desk::Clerk::outside(&site).get("/me/events");
-    assert!(stranger.status == 303 && stranger.header("location").is_some_and(|at| at.starts_with("/me/sign-in")));
-    let jane = own_pages(&site, &site.member("jane"));
-    assert!(jane.get("/me").page().contains("data-live"));
 }

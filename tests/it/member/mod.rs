@@ -7,7 +7,7 @@ mod home;
 mod leaving;
 mod live;
 mod logbook;
-mod network;
+pub mod network;
 mod offline;
 mod pages;
 mod reach;

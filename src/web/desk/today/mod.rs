@@ -18,7 +18,7 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::reply::{self, Hears, Holder, Listener, Reply};
+use crate::http::reply::Reply;
 use crate::i18n::language::Text;
 use crate::moment::Moment;
 use crate::site::Site;
@@ -111,12 +111,6 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         return Ok(shown(StatusCode::OK, call.language(), &found));
     }
     page(site, call, clerk, page_query, None)
-}
-
-/// `GET /desk/live`: a stream with one event per change that the page may show. The stream ends with the session.
-pub(crate) fn listen(_: &Site, _: &Call, clerk: &Clerk) -> Answer {
-    let holder = Holder::Session { member_id: clerk.id(), session: *clerk.session(), staff: true };
-    Ok(reply::stream("retry: 2000\n\n", Listener { holder, ticket: None, hears: Hears::PageChanges }))
 }
 
 /// The page with a booking form that was refused.
