@@ -19,6 +19,8 @@ const HOOKS_MAX: usize = 10;
 /// Events that one call queues again, at most.
 const REPLAYED_MAX: usize = 10_000;
 const STEP_ROWS: i64 = 500;
+/// What is said of a word that is no type.
+const TYPE_CHARS_SHOWN: usize = 60;
 
 /// Where a webhook's events go, and which; each part is as a webhook may have it.
 #[derive(Debug, Clone)]
@@ -53,6 +55,7 @@ impl Target {
             problems.push(("url", Text::new("hook.url_wrong")));
         }
         if let Err(unknown) = Choice::parse(chosen, &types()) {
+            let unknown: String = unknown.chars().take(TYPE_CHARS_SHOWN).collect();
             let text = Text::new("hook.types_wrong").with("type", unknown).with("types", types().join(", "));
             problems.push(("types", text));
         }
@@ -68,17 +71,19 @@ impl Target {
             let first = Failure::field(field, text);
             return Err(problems.fold(first, |failure, (field, text)| failure.with_problem(field, text)));
         }
-        let chosen: Vec<&str> = chosen.split(',').map(str::trim).filter(|one| !one.is_empty()).collect();
+        let mut once: Vec<&str> = Vec::new();
+        for one in chosen.split(',').map(str::trim).filter(|one| !one.is_empty()) {
+            if !once.contains(&one) {
+                once.push(one);
+            }
+        }
         let address = ip.map(|ip| ip.to_canonical().to_string()).unwrap_or_default();
-        Ok(Target { url: url.to_owned(), types: chosen.join(","), address })
+        Ok(Target { url: url.to_owned(), types: once.join(","), address })
     }
 
-    pub(crate) fn url(&self) -> &str {
-        &self.url
-    }
-
-    pub(crate) fn address(&self) -> &str {
-        &self.address
+    #[cfg(test)]
+    pub(crate) fn types(&self) -> &str {
+        &self.types
     }
 
     /// One without https.
@@ -88,15 +93,9 @@ impl Target {
     }
 }
 
-/// Registers a webhook for what happens from now on. Where its server has not taken a test yet, one is sent, and nothing else until it
-/// is taken. Audited. Admins only. 409 where the partner is revoked, 422 where it has as many as may be.
-pub(crate) fn add(
-    cx: &Change,
-    partner: &Partner,
-    target: &Target,
-    secret: &[u8],
-    is_tested: bool,
-) -> Result<HookId, Failure> {
+/// Registers a webhook. A test is sent, and nothing else until it is taken. Audited. Admins only. 409 where the partner is revoked,
+/// 422 where it has as many as may be.
+pub(crate) fn add(cx: &Change, partner: &Partner, target: &Target, secret: &[u8]) -> Result<HookId, Failure> {
     cx.check_admin()?;
     if partner.revoked_at.is_some() {
         return Err(Failure::partner_revoked());
@@ -107,19 +106,19 @@ pub(crate) fn add(
     let cursor = events::range(cx.tx)?.last;
     let hook_id = hooks::insert(cx.tx, partner.partner_id, (&target.url, &target.types, &target.address), cursor)?;
     hooks::insert_secret(cx.tx, &cx.site.keys, hook_id, secret, cx.now())?;
-    if is_tested {
-        hooks::set_tested(cx.tx, hook_id, "")?;
-    } else {
-        hooks::end(cx.tx, hook_id, Ended::Untested)?;
-        hooks::ask_test(cx.tx, hook_id)?;
-    }
+    hooks::end(cx.tx, hook_id, Ended::Untested)?;
+    hooks::ask_test(cx.tx, hook_id)?;
     record(cx, "hook.added", partner.client_id.clone(), hook_id)?;
     Ok(hook_id)
 }
 
-/// Gives a webhook another secret; the one before signs too for a week. Audited. Admins only. 404 where there is no such webhook.
-pub(crate) fn rotate(cx: &Change, hook_id: HookId, secret: &[u8]) -> Result<(), Failure> {
+/// Gives a webhook another secret; the one before signs too for a week. Where one signs so already, it ends now, if `ends_old`.
+/// Audited. Admins only. 404 where there is no such webhook, 409 where another secret would end one that signs.
+pub(crate) fn rotate(cx: &Change, hook_id: HookId, secret: &[u8], ends_old: bool) -> Result<(), Failure> {
     let hook = find(cx, hook_id)?;
+    if !ends_old && hooks::find_old_secret_end(cx.tx, hook_id, cx.now())?.is_some() {
+        return Err(Failure::exists().saying(Text::new("partners.rotate_confirm")));
+    }
     hooks::insert_secret(cx.tx, &cx.site.keys, hook_id, secret, cx.now() + ROTATION_SECONDS)?;
     record(cx, "hook.rotated", hook.client_id, hook_id)
 }

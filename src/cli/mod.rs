@@ -168,6 +168,9 @@ enum Command {
 /// Runs the program: parses the command line, runs the command and prints its output. Returns the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
+    if let Some(refused) = output::refuse_control(args.iter().map(|arg| arg.to_string_lossy())) {
+        return ExitCode::from(refused.print());
+    }
     let output = match Cli::try_parse_from(&args) {
         Ok(cli) => run(cli, &args),
         Err(e) => {

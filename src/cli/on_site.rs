@@ -1,7 +1,7 @@
 //! The commands on the database of a site: run here, or by the server that has the database open.
 
 use super::acquire::{AcquireError, Acquired};
-use super::output::{CommandError, CommandResult, Output, failed, refused};
+use super::output::{CommandError, CommandResult, Output, failed, refuse_control, refused};
 use super::owner::{become_owner, become_owner_reversibly};
 use super::shell::{self, Shell};
 use super::streams::{OutputFile, Streams};
@@ -90,6 +90,9 @@ fn output_path(command: &Command) -> Option<PathBuf> {
 
 /// Carries out a command line on the server's own site.
 pub(super) fn run_request(site: &Site, actor: Actor, request: &control::Request, streams: &mut Streams) -> Output {
+    if let Some(refused) = refuse_control(request.args.iter().map(|arg| arg.as_str().into())) {
+        return refused;
+    }
     let Cli { global, command } = match Cli::try_parse_from(&request.args) {
         Ok(cli) => cli,
         Err(e) => return Output::refused(e.to_string()),

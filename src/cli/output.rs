@@ -4,6 +4,7 @@
 use crate::http::failure::Failure;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 
@@ -115,6 +116,23 @@ pub(crate) struct Output {
     pub is_result: bool,
 }
 
+/// A text without characters that a terminal obeys: an error names what was typed, or stood in a file, or another server said.
+fn printable(text: &str) -> String {
+    let escaped = |c: char| if is_obeyed(c) { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(escaped).collect()
+}
+
+/// Whether a terminal obeys a character instead of showing it.
+fn is_obeyed(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+}
+
+/// The refusal of a command line with a character that a terminal would obey, before anything repeats it.
+pub(super) fn refuse_control<'a>(mut args: impl Iterator<Item = Cow<'a, str>>) -> Option<Output> {
+    let odd = args.find(|arg| arg.contains(is_obeyed))?;
+    Some(Output::refused(format!("this has a control character: {odd}")))
+}
+
 /// The outcome of writing to standard output: a reader that closed its pipe, like `head`, has read enough.
 pub(super) fn ignoring_closed_pipe(written: io::Result<()>) -> io::Result<()> {
     written.or_else(|e| if e.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(e) })
@@ -132,8 +150,8 @@ impl Output {
         let printed = |answer: &dyn Answer| if json { answer.json() } else { answer.to_string() };
         let (code, text, is_result) = match answered {
             Ok(answer) => (0, printed(&*answer), true),
-            Err(CommandError::Refused(text)) => (1, text, false),
-            Err(CommandError::Failed(text)) => (FAILED, text, false),
+            Err(CommandError::Refused(text)) => (1, printable(&text), false),
+            Err(CommandError::Failed(text)) => (FAILED, printable(&text), false),
             Err(CommandError::Report(code, answer)) => (code, printed(&*answer), true),
             Err(CommandError::FailedReport(answer)) => (FAILED, printed(&*answer), json),
         };
@@ -164,5 +182,22 @@ impl Output {
             Ok(()) => self.code,
             Err(e) => unwritten(&e),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_error_has_a_character_that_a_terminal_obeys() {
+        let typed = "a\u{1b}]0;owned\u{7}\u{9b}31m\r\u{7f}é\tb\nc";
+        let shown = r"a\u{1b}]0;owned\u{7}\u{9b}31m\r\u{7f}é";
+        for output in [Output::refused(typed), Output::failed(typed)] {
+            assert_eq!(output.text, format!("{shown}\tb\nc"));
+        }
+        let refused = refuse_control(["list", typed].into_iter().map(Cow::from)).unwrap();
+        assert!(refused.code == 1 && refused.text.contains(shown), "{}", refused.text);
+        assert!(refuse_control(["member", "note", "two\nlines\tand a tab é"].into_iter().map(Cow::from)).is_none());
     }
 }

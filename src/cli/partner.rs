@@ -14,6 +14,10 @@ use clap::{Args, Subcommand};
 use ipnet::IpNet;
 use serde_json::{Value, json};
 
+/// Why another secret is not made without `--force`.
+pub(super) const TWO_SECRETS: &str =
+    "two secrets are in force, so no new one was made: `--force` ends the older one now, or wait until it ends";
+
 #[derive(Subcommand)]
 pub(super) enum Partner {
     /// Add a partner; prints its client-id and its secret, once
@@ -26,6 +30,9 @@ pub(super) enum Partner {
         /// Days that the old secret goes on; 0 ends it now, and the booking tokens that the partner got
         #[arg(long, default_value_t = KEEP_DAYS, value_parser = clap::value_parser!(i64).range(0..=KEEP_DAYS_MAX))]
         keep_days: i64,
+        /// End the older secret now where two are in force
+        #[arg(long)]
+        force: bool,
     },
     /// End a partner's access for good, and the booking tokens that it got
     Revoke { client_id: String },
@@ -71,7 +78,7 @@ impl Partner {
         match self {
             Partner::Add(add) => add.run(site),
             Partner::List => list(site),
-            Partner::Rotate { client_id, keep_days } => rotate(site, client_id, *keep_days),
+            Partner::Rotate { client_id, keep_days, force } => rotate(site, client_id, *keep_days, *force),
             Partner::Revoke { client_id } => revoke(site, client_id),
             Partner::Hook(hook) => hook.run(site),
         }
@@ -117,9 +124,16 @@ fn change<T>(
     }
 }
 
-fn rotate(site: &Shell, client_id: &str, keep_days: i64) -> CommandResult {
-    let (_, handed) = change(site, client_id, |cx, partner| access::rotate(cx, partner, keep_days))?;
-    shown_secret(&handed)
+fn rotate(site: &Shell, client_id: &str, keep_days: i64, force: bool) -> CommandResult {
+    let (_, handed) = change(site, client_id, |cx, partner| {
+        // Whoever keeps none for a day has chosen already.
+        let ends_older = force || keep_days == 0;
+        if !ends_older && partners::list_spans(cx.tx, partner.partner_id, cx.now())?.len() > 1 {
+            return Ok(None);
+        }
+        access::rotate(cx, partner, keep_days).map(Some)
+    })?;
+    shown_secret(&handed.ok_or_else(|| refused(TWO_SECRETS))?)
 }
 
 fn revoke(site: &Shell, client_id: &str) -> CommandResult {

@@ -1,5 +1,6 @@
 //! `tunneldesk partner hook …`: addresses to which a partner's events are sent as they happen.
 
+use super::partner::TWO_SECRETS;
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment};
 use crate::app::hooks::{self as effects, Target};
@@ -15,13 +16,13 @@ use std::net::IpAddr;
 
 #[derive(Subcommand)]
 pub(super) enum Hook {
-    /// Send a signed test to an address and, where it is taken, register it; prints the secret, once
+    /// Register an address and send it a signed test, after which events follow; prints the secret, once
     Add {
         client_id: String,
         /// Where to: https
         url: String,
-        /// Only these events, such as booking.cancelled,booking.moved [default: all of the partner's bookings]
-        #[arg(long, default_value = "")]
+        /// Only these events, such as booking.cancelled,booking.moved; otherwise all of the partner's bookings
+        #[arg(long, value_name = "TYPES", default_value = "", hide_default_value = true)]
         types: String,
         /// The address in the hall's own network that the name leads to; others that are not public are never called
         #[arg(long, value_name = "ADDRESS")]
@@ -29,10 +30,15 @@ pub(super) enum Hook {
     },
     /// List webhooks, also those that have ended
     List,
-    /// Send a signed test
+    /// Let the server send a signed test
     Test { hook_id: HookId },
     /// Give a webhook another secret; the one before signs too for 7 days
-    Rotate { hook_id: HookId },
+    Rotate {
+        hook_id: HookId,
+        /// End the secret now that signs beside the present one since the last rotation
+        #[arg(long)]
+        force: bool,
+    },
     /// Send again what was not taken, or everything after an event; a webhook that is off or ended by itself goes on
     Replay {
         hook_id: HookId,
@@ -52,7 +58,7 @@ impl Hook {
             Hook::Add { client_id, url, types, private_address } => add(site, client_id, url, types, *private_address),
             Hook::List => list(site),
             Hook::Test { hook_id } => test(site, *hook_id),
-            Hook::Rotate { hook_id } => rotate(site, *hook_id),
+            Hook::Rotate { hook_id, force } => rotate(site, *hook_id, *force),
             Hook::Replay { hook_id, after } => replay(site, *hook_id, *after),
             Hook::Off { hook_id } => switch_off(site, *hook_id),
             Hook::Remove { hook_id } => remove(site, *hook_id),
@@ -67,32 +73,29 @@ fn add(site: &Shell, client_id: &str, url: &str, types: &str, private_address: O
         site.store.read(|tx| access::find_client(tx, client_id)).map_err(|failure| unknown(failure, client_id))?;
     site.store.release();
     let (secret, text) = job::new_secret();
-    let not_taken = |cause| refused(format!("nothing is registered, because the test was not taken. {cause}"));
-    job::test(site, &target, &[secret.to_vec()]).map_err(not_taken)?;
-    let hook_id = site.change(|cx| effects::add(cx, &partner, &target, &secret, true))?;
-    let words = format!("webhook: {hook_id}\nsecret:  {text}   (shown this once)");
+    let hook_id = site.change(|cx| effects::add(cx, &partner, &target, &secret))?;
+    let words = format!(
+        "webhook: {hook_id}\nsecret:  {text}   (shown this once)\n\n\
+         The server sends a signed test, and events once it is taken: `tunneldesk partner hook list` shows it.\n\
+         `tunneldesk partner hook test {hook_id}` sends another."
+    );
     done(words, json!({ "hook_id": hook_id, "secret": text }))
 }
 
-fn rotate(site: &Shell, hook_id: HookId) -> CommandResult {
+fn rotate(site: &Shell, hook_id: HookId, force: bool) -> CommandResult {
     let (secret, text) = job::new_secret();
-    site.change(|cx| effects::rotate(cx, hook_id, &secret)).map_err(|failure| absent(failure, hook_id))?;
+    let rotated = site.change(|cx| effects::rotate(cx, hook_id, &secret, force));
+    rotated.map_err(|failure| match failure.is(Failure::exists) {
+        true => refused(TWO_SECRETS),
+        false => absent(failure, hook_id),
+    })?;
     done(format!("secret:  {text}   (shown this once)"), json!({ "hook_id": hook_id, "secret": text }))
 }
 
 fn test(site: &Shell, hook_id: HookId) -> CommandResult {
-    let now = site.now();
-    let found = site.store.read(|tx| {
-        let hook = hooks::find(tx, hook_id)?.ok_or_else(Failure::not_found)?;
-        Ok((hook, hooks::list_secrets(tx, &site.keys, hook_id, now)?))
-    });
-    let (hook, secrets) = found.map_err(|failure| absent(failure, hook_id))?;
-    site.store.release();
-    if secrets.is_empty() {
-        return Err(refused("its secret cannot be read: rotate it"));
-    }
-    job::test_again(site, &hook, &secrets).map_err(|cause| refused(format!("the test was not taken. {cause}")))?;
-    done("the test was taken".to_owned(), json!({ "hook_id": hook_id }))
+    site.change(|cx| effects::ask_test(cx, hook_id)).map_err(|failure| absent(failure, hook_id))?;
+    let words = "the server sends a test; `tunneldesk partner hook list` shows whether it is taken";
+    done(words, json!({ "hook_id": hook_id }))
 }
 
 fn switch_off(site: &Shell, hook_id: HookId) -> CommandResult {
@@ -135,10 +138,12 @@ impl Row for Listed {
 
     fn cells(&self) -> Vec<String> {
         let state = match (self.ended_as, self.failing_since) {
+            _ if self.test_asked => "a test is under way".to_owned(),
             (Some(ended), _) if self.trouble.is_empty() => ended.name().to_owned(),
             (Some(ended), _) => format!("{}: {}", ended.name(), job::said(&self.trouble)),
             (None, Some(since)) => format!("fails since {}: {}", shown_moment(since), job::said(&self.trouble)),
-            (None, None) => "works".to_owned(),
+            (None, None) if self.trouble.is_empty() => "works".to_owned(),
+            (None, None) => format!("the last test was not taken: {}", job::said(&self.trouble)),
         };
         let numbers = [self.sent, self.waiting, self.dead].map(|number| number.to_string());
         let before = [self.hook_id.to_string(), self.client_id.clone(), self.url.clone(), state];

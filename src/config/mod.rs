@@ -127,6 +127,8 @@ pub struct Config {
     pub replica: Replica,
     /// The receiver of the history; `None`: the history is not sent.
     pub sync: Option<Sync>,
+    /// The authority that webhooks trust beside the public ones: PEM.
+    pub webhook_authority: Option<Vec<u8>>,
     /// The addresses and the certificate of https.
     pub tls: Tls,
     /// The settings of waivers.
@@ -298,6 +300,7 @@ impl Settings {
             backup: self.backup(),
             replica: self.replica(),
             sync: self.sync(),
+            webhook_authority: self.text("webhooks.ca_file", outgoing::authority).flatten(),
             tls: self.tls(),
             waiver: self.waiver(),
             papers: self.papers(),

@@ -163,7 +163,7 @@ fn mailbox(text: &str) -> Result<Option<Mailbox>, &'static str> {
     is_ascii.then_some(Some(mailbox)).ok_or("has letters before the @ that most mail servers refuse: use a to z")
 }
 
-fn authority(text: &str) -> Result<Option<Vec<u8>>, &'static str> {
+pub(super) fn authority(text: &str) -> Result<Option<Vec<u8>>, &'static str> {
     if text.is_empty() {
         return Ok(None);
     }

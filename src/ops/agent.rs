@@ -15,6 +15,10 @@ const CONNECT_TIME_MAX: Duration = Duration::from_secs(15);
 
 /// `authority` is PEM, trusted instead of the public ones; `named`: the setting's name in the error, which is one line.
 pub(crate) fn agent(authority: Option<&[u8]>, named: &str, answer_time_max: Duration) -> Result<Agent, String> {
+    Ok(built(trusting(authority, named)?, answer_time_max))
+}
+
+fn trusting(authority: Option<&[u8]>, named: &str) -> Result<TlsConfig, String> {
     let mut tls = TlsConfig::builder();
     if let Some(pem) = authority {
         let items =
@@ -23,7 +27,7 @@ pub(crate) fn agent(authority: Option<&[u8]>, named: &str, answer_time_max: Dura
         let certificates: Vec<Certificate<'static>> = items.into_iter().filter_map(certificate).collect();
         tls = tls.root_certs(RootCerts::new_with_certs(&certificates));
     }
-    Ok(built(tls.build(), answer_time_max))
+    Ok(tls.build())
 }
 
 /// A client for a question that carries nothing secret, and whose answer decides nothing alone.
@@ -48,16 +52,18 @@ fn config(tls: TlsConfig, answer_time_max: Duration) -> ConfigBuilder<AgentScope
 }
 
 /// A client for addresses that others chose. A connection goes to an address of one answer of the resolver, and each is asked for
-/// before: a name that leads elsewhere later, or at the next question, leads nowhere. No connection is kept.
+/// before: a name that leads elsewhere later, or at the next question, leads nowhere. No connection is kept. `authority` as for
+/// [`agent`], with the setting's name.
 pub(crate) fn agent_of_chosen_addresses(
     resolver: Arc<dyn Resolver>,
     may_call: impl Fn(IpAddr) -> bool + Send + Sync + 'static,
     https_only: bool,
+    (authority, named): (Option<&[u8]>, &str),
     answer_time_max: Duration,
-) -> Agent {
-    let config = config(TlsConfig::builder().build(), answer_time_max).https_only(https_only).max_idle_connections(0);
+) -> Result<Agent, String> {
+    let config = config(trusting(authority, named)?, answer_time_max).https_only(https_only).max_idle_connections(0);
     let choosing = Choosing { resolver, may_call: Box::new(may_call) };
-    Agent::with_parts(config.build(), DefaultConnector::default(), choosing)
+    Ok(Agent::with_parts(config.build(), DefaultConnector::default(), choosing))
 }
 
 /// The resolver of the machine.

@@ -17,6 +17,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import standardwebhooks
 
@@ -53,6 +54,38 @@ def cancel_at_desk(booking: int) -> None:
     page = browser.open(f"{SITE}/desk/bookings/{booking}").read().decode()
     seen = re.search(r'name="seen" value="([^"]*)"', page)
     post(f"/desk/bookings/{booking}/cancel", {"seen": seen[1] if seen else ""})
+
+
+def sample_webhooks() -> None:
+    """The receiver of /docs, typed as it stands, takes a request that is signed, once, and no other."""
+    page = urllib.request.urlopen(f"{SITE}/docs").read().decode()
+    shown = {name: html.unescape(text) for name, text in re.findall(r'id="(webhook-\w+)">(.*?)</pre>', page, re.S)}
+    example = re.search(r"The\s+example is signed by <code>(whsec_[^<]*)</code>", page)
+    assert example
+    secret = example[1]
+    head, body = shown["webhook-request"].split("\n\n")
+    sent = dict(line.split(": ", 1) for line in head.splitlines()[1:])
+    equal("the example", verify(body.encode(), sent, example[1], now=int(sent["webhook-timestamp"]))["id"], sent["webhook-id"])
+    text = shown["webhook-python"].replace('"whsec_…"', repr(example[1])).replace("9000", "0")
+    *lines, last = text.splitlines()
+    assert len(lines) < 11, lines
+    told: list[object] = []
+    space: dict[str, Any] = {"print": lambda *words: told.append(words)}
+    exec("\n".join([*lines, "server = " + last.removesuffix(".serve_forever()")]), space)
+    threading.Thread(target=space["server"].serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{space['server'].server_port}/"
+
+    def send(changed: str) -> int:
+        now = datetime.datetime.now(datetime.UTC)
+        headers = {"webhook-id": sent["webhook-id"], "webhook-timestamp": str(int(now.timestamp())),
+                   "webhook-signature": standardwebhooks.Webhook(secret).sign(sent["webhook-id"], now, body)}
+        try:
+            return int(urllib.request.urlopen(urllib.request.Request(address, changed.encode(), headers)).status)
+        except urllib.error.HTTPError as answer:
+            return answer.status or 0
+
+    equal("a signed webhook, the same again, and a changed one", [send(body), send(body), send(body + " ")], [204, 204, 401])
+    equal("it is known by its id", len(told), 1)
 
 
 def sample(partner: Client, number: int, member_id: int, pin: str) -> None:
@@ -137,6 +170,8 @@ def tell() -> None:
     })
     assert booked["status"] and booked["token"], booked
     booking_id = booked["booking"]["booking_id"]
+    for report in (partner.bookings, partner.history):
+        refuses("a report for a partner", functools.partial(next, report()))
     equal("the booking stands", partner.get_own_booking(number)["ended"], None)
     cancel_at_desk(booking_id)
     assert told.wait(30), f"the cancellation was not heard: {heard}"
@@ -161,4 +196,5 @@ def tell() -> None:
 
 
 webhooks()
+sample_webhooks()
 tell()

@@ -1,7 +1,7 @@
 // A booking, its cancellation seen live, and the report, with the package of packaging/clients/typescript over a network that loses
 // every other answer; and a webhook that the library of Standard Webhooks signed.
 import assert from 'node:assert/strict';
-import { execFile as execute, execFileSync } from 'node:child_process';
+import { execFile as execute, execFileSync, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
@@ -41,6 +41,38 @@ async function sample(partner: Client, ...[number, member_id, pin]: [number, num
     assert.deepEqual(kinds, ['booking.recorded', 'booking.cancelled'], 'the sample hears of its booking');
 }
 
+/** The receiver of /docs, typed as it stands, takes a request that is signed, once, and no other. */
+async function sampleWebhooks(): Promise<void> {
+    const page = await (await fetch(`${site}/docs`)).text();
+    const shown = page.match(/id="webhook-typescript">(.*?)<\/pre>/s)?.[1] ?? '';
+    const text = shown.replaceAll('&gt;', '>').replaceAll('&lt;', '<').replaceAll('&#39;', "'").replaceAll('&amp;', '&');
+    assert(text.split('\n').length <= 11, text);
+    const secret = `whsec_${btoa('a'.repeat(24))}`;
+    const port = 20_000 + process.pid % 10_000;
+    writeFileSync('receiver.mjs', text.replace('whsec_…', secret).replace('9000', String(port)));
+    const receiver = spawn('node', ['receiver.mjs'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let told = '';
+    receiver.stdout.on('data', part => { told += part; });
+    const [body, now] = ['{"id": "5d41-7", "type": "booking.cancelled", "at": 1780000000, "data": {}}', new Date()];
+    const headers = {
+        'webhook-id': '5d41-7', 'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+        'webhook-signature': new Webhook(secret).sign('5d41-7', now, body),
+    };
+    const send = async (sent: string): Promise<number> => {
+        for (let tries = 0; ; tries++) {
+            try {
+                return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: sent })).status;
+            } catch (fault) {
+                if (tries > 100) throw fault;
+                await new Promise(resolve => setTimeout(resolve, 100));
+            }
+        }
+    };
+    assert.deepEqual([await send(body), await send(body), await send(`${body} `)], [204, 204, 401]);
+    receiver.kill();
+    assert.equal(told.split('booking.cancelled').length, 2, told);
+}
+
 async function tell(): Promise<void> {
     const number = Date.now() % 1_000_000_000;
     const [username, password] = [`typescript-${number}`, 'violet-anvil-harbour-93'];
@@ -67,6 +99,7 @@ async function tell(): Promise<void> {
     });
     assert(booked.status && booked.token && booked.booking, booked.message);
     const { booking_id } = booked.booking;
+    await assert.rejects(partner.bookings().next(), TypeError, 'a report for a partner');
     assert.equal((await partner.cancelOwnBooking(number)).ended, 'cancelled');
     const late = setTimeout(() => stop.abort(), 30_000);
     await listening;
@@ -93,4 +126,5 @@ async function tell(): Promise<void> {
 }
 
 await webhooks();
+await sampleWebhooks();
 await tell();

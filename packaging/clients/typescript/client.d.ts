@@ -71,9 +71,11 @@ export interface Client extends Operations {}
 export class Client {
     constructor(address: string, options?: Options);
     token: string;
-    /** The rows of the history report after a `seq`, oldest first, all pages. */
+    /** The rows of the history report after a `seq`, oldest first, all pages. For a clerk, an admin or a sync account, by its `token`;
+     * throws a `TypeError` without one. */
     history(after?: number, choice?: ReportRequest): AsyncGenerator<HistoryEvent, void>;
-    /** The rows of the bookings report, newest first, all pages, each booking once. */
+    /** The rows of the bookings report, newest first, all pages, each booking once. For a clerk, an admin or a sync account, by its `token`;
+     * throws a `TypeError` without one. A partner reads its own by `listOwnBookings`. */
     bookings(choice?: ReportRequest): AsyncGenerator<Booking, void>;
     /** Events as they happen, for ever or until the signal: each once, in order, also over lost connections. */
     events(listening?: Listening): AsyncGenerator<Event, void>;

@@ -70,7 +70,15 @@ export class Client {
         this.token = options.token ?? '';
     }
 
+    #checkToken(name) {
+        if (!this.token) {
+            throw new TypeError(`${name}() reads a report of the hall: set \`token\` to the session of a clerk, an admin or a sync account; `
+                + 'a partner reads its own bookings by listOwnBookings()');
+        }
+    }
+
     async *history(after = 0, choice = {}) {
+        this.#checkToken('history');
         for (;;) {
             const { data } = await this.reportHistory({ ...choice, after, limit: REPORT_ROWS });
             yield* data;
@@ -80,6 +88,7 @@ export class Client {
     }
 
     async *bookings(choice = {}) {
+        this.#checkToken('bookings');
         const seen = new Set();
         for (let offset = 0; ; offset += REPORT_ROWS) {
             const { data } = await this.reportBookings({ ...choice, offset, limit: REPORT_ROWS });

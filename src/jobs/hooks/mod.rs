@@ -6,7 +6,7 @@ mod request;
 
 pub(crate) use request::new_secret;
 
-use crate::app::hooks::{self as effects, Delivered, Target};
+use crate::app::hooks::{self as effects, Delivered};
 use crate::app::{self, Change, RankedActor};
 use crate::domain::audit::Actor;
 use crate::domain::ids::HookId;
@@ -17,13 +17,12 @@ use crate::keys::random;
 use crate::site::Site;
 use crate::store::tables::events;
 use crate::store::tables::hooks::{self, Ended, Hook};
-use request::{Calls, Request};
+use request::{Agents, Calls, Request};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
-use ureq::Agent;
 
 /// How soon an event is sent.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -65,24 +64,6 @@ pub(crate) fn run_until_stopped(site: &Site, stop: &Receiver<()>) {
     }
 }
 
-/// Sends a signed test to an address. The error is one line.
-pub(crate) fn test(site: &Site, target: &Target, secrets: &[Vec<u8>]) -> Result<(), String> {
-    test_by(&Calls::new(), site, (target.url(), target.address()), secrets)
-}
-
-fn test_by(calls: &Calls, site: &Site, (url, address): (&str, &str), secrets: &[Vec<u8>]) -> Result<(), String> {
-    let now = site.now();
-    match Request::test(&site.site_id, now, secrets).send(&calls.agent(address), url, now) {
-        Delivered::Taken => Ok(()),
-        Delivered::Refused(trouble, _) => Err(said(&trouble.name())),
-    }
-}
-
-/// Sends a signed test to a webhook. The error is one line.
-pub(crate) fn test_again(site: &Site, hook: &Hook, secrets: &[Vec<u8>]) -> Result<(), String> {
-    test_by(&Calls::new(), site, (&hook.url, &hook.address), secrets)
-}
-
 /// A stored trouble in words of the log and the command line; empty where there is none.
 pub(crate) fn said(trouble: &str) -> String {
     Trouble::text(trouble).map(|text| Language::default().say(&text)).unwrap_or_default()
@@ -91,7 +72,8 @@ pub(crate) fn said(trouble: &str) -> String {
 impl Sender {
     fn new(site: Site) -> Sender {
         let (tells, outcomes) = mpsc::channel();
-        Sender { site, calls: Calls::new(), under_way: HashSet::new(), outcomes, tells }
+        let calls = Calls::new(site.config.webhook_authority.clone());
+        Sender { site, calls, under_way: HashSet::new(), outcomes, tells }
     }
 
     /// Queues what happened, and begins to send what is due. Returns how many requests began.
@@ -119,10 +101,10 @@ impl Sender {
             self.change(|cx| effects::hold(cx, hook, Trouble::NoSecret))?;
             return Ok(0);
         }
-        let agent = self.calls.agent(&hook.address);
+        let agents = self.calls.agents(&hook.address);
         let mut begun = 0;
         if hook.test_asked && self.has_room(hook) && !self.under_way.contains(&(hook.hook_id, TEST)) {
-            self.start(hook, TEST, Request::test(&self.site.site_id, now, &secrets), &agent);
+            self.start(hook, TEST, Request::test(&self.site.site_id, now, &secrets), &agents);
             begun += 1;
         }
         if hook.ended_at.is_some() {
@@ -135,11 +117,11 @@ impl Sender {
         if last > hook.cursor {
             self.change(|cx| effects::queue_new(cx, hook))?;
         }
-        Ok(begun + self.begin_due(hook, &secrets, &agent)?)
+        Ok(begun + self.begin_due(hook, &secrets, &agents)?)
     }
 
     /// Begins to send what is due for a webhook.
-    fn begin_due(&mut self, hook: &Hook, secrets: &[Vec<u8>], agent: &Agent) -> Result<usize, Failure> {
+    fn begin_due(&mut self, hook: &Hook, secrets: &[Vec<u8>], agents: &Agents) -> Result<usize, Failure> {
         let (now, site_id, hook_id) = (self.site.now(), self.site.site_id.clone(), hook.hook_id);
         let due = self.site.store.read(|tx| {
             let mut due = Vec::new();
@@ -162,7 +144,7 @@ impl Sender {
                 Err(trouble) => self.settle(hook_id, seq, Delivered::Refused(trouble, None))?,
                 Ok(_) if !self.has_room(hook) => break,
                 Ok(body) => {
-                    self.start(hook, seq, Request::signed(format!("{site_id}-{seq}"), now, body, secrets), agent);
+                    self.start(hook, seq, Request::signed(format!("{site_id}-{seq}"), now, body, secrets), agents);
                     begun += 1;
                 }
             }
@@ -177,12 +159,12 @@ impl Sender {
     }
 
     /// Sends a request on a thread of its own.
-    fn start(&mut self, hook: &Hook, seq: i64, request: Request, agent: &Agent) {
+    fn start(&mut self, hook: &Hook, seq: i64, request: Request, agents: &Agents) {
         let (hook_id, url, now) = (hook.hook_id, hook.url.clone(), self.site.now());
-        let (agent, tells) = (agent.clone(), self.tells.clone());
+        let (agents, tells) = (agents.clone(), self.tells.clone());
         self.under_way.insert((hook_id, seq));
         let send = move || {
-            let sent = catch_unwind(AssertUnwindSafe(|| request.send(&agent, &url, now)));
+            let sent = catch_unwind(AssertUnwindSafe(|| request.send(&agents, &url, now)));
             let delivered = sent.unwrap_or(Delivered::Refused(Trouble::Internal, None));
             // Fails where the site has stopped: the event is sent again after the next start.
             _ = tells.send(Outcome { hook_id, seq, delivered });

@@ -33,18 +33,34 @@ pub(super) struct Calls {
     pub(super) in_clear: bool,
     pub(super) answer_time_max: Duration,
     pub(super) resolver: Arc<dyn Resolver>,
+    /// PEM of the site's own authority, trusted beside the public ones.
+    pub(super) authority: Option<Vec<u8>>,
 }
 
+/// The clients that call one webhook: each where the certificate is refused by the one before.
+pub(super) type Agents = Arc<[Agent]>;
+
 impl Calls {
-    pub(super) fn new() -> Calls {
-        Calls { in_clear: false, answer_time_max: ANSWER_TIME_MAX, resolver: agent::resolver() }
+    pub(super) fn new(authority: Option<Vec<u8>>) -> Calls {
+        Calls { in_clear: false, answer_time_max: ANSWER_TIME_MAX, resolver: agent::resolver(), authority }
     }
 
-    /// A client that calls public addresses, and the one that was named.
-    pub(super) fn agent(&self, named: &str) -> Agent {
+    /// Clients that call public addresses, and the one that was named; that one under the site's own authority first.
+    pub(super) fn agents(&self, named: &str) -> Agents {
         let named: Option<IpAddr> = named.parse().ok();
-        let may_call = move |address| webhook::may_call(address, named);
-        agent::agent_of_chosen_addresses(self.resolver.clone(), may_call, !self.in_clear, self.answer_time_max)
+        let agent = |authority: Option<&[u8]>| {
+            let may_call = move |address| webhook::may_call(address, named);
+            let (resolver, trusted) = (self.resolver.clone(), (authority, "webhooks.ca_file"));
+            let made =
+                agent::agent_of_chosen_addresses(resolver, may_call, !self.in_clear, trusted, self.answer_time_max);
+            made.inspect_err(|cause| tracing::warn!(cause, "webhooks trust the public authorities alone")).ok()
+        };
+        let own = || self.authority.as_deref().and_then(|pem| agent(Some(pem)));
+        let mut agents: Vec<Agent> = agent(None).into_iter().chain(own()).collect();
+        if named.is_some() {
+            agents.reverse();
+        }
+        agents.into()
     }
 }
 
@@ -75,8 +91,20 @@ impl Request {
         Request::signed(id, now, body, secrets)
     }
 
-    /// Sends the request; an answer's body is not read.
-    pub(super) fn send(&self, agent: &Agent, url: &str, now: Moment) -> Delivered {
+    /// Sends the request.
+    pub(super) fn send(&self, agents: &[Agent], url: &str, now: Moment) -> Delivered {
+        let mut delivered = Delivered::Refused(Trouble::Internal, None);
+        for agent in agents {
+            delivered = self.send_by(agent, url, now);
+            if delivered != Delivered::Refused(Trouble::Tls, None) {
+                break;
+            }
+        }
+        delivered
+    }
+
+    /// An answer's body is not read.
+    fn send_by(&self, agent: &Agent, url: &str, now: Moment) -> Delivered {
         let request = agent
             .post(url)
             .header("content-type", "application/json")

@@ -175,6 +175,11 @@ pub(crate) fn list_secrets(tx: &Read, keys: &Keys, hook_id: HookId, now: Moment)
     Ok(sealed.into_iter().filter_map(open).collect())
 }
 
+/// Until when a secret signs that another one has replaced; `None`: none does any more.
+pub(crate) fn find_old_secret_end(tx: &Read, hook_id: HookId, now: Moment) -> Result<Option<Moment>> {
+    tx.get(sql!("SELECT max(ends_at) FROM hook_secrets WHERE hook_id = ?1 AND ends_at > ?2"), (hook_id, now))
+}
+
 /// Queues an event, also one that was given up.
 pub(crate) fn queue(tx: &Write, hook_id: HookId, seq: i64, booking_id: BookingId) -> Result<usize> {
     insert!(tx.run, "INSERT INTO hook_deliveries" { hook_id, seq, booking_id, due_at: tx.now() }

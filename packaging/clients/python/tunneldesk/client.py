@@ -103,7 +103,9 @@ class Client(Operations):
         self._repeats, self._patience, self._timeout, self._tls = repeats, patience, timeout, tls
 
     def history(self, after: int = 0, **choice: Any) -> Iterator[HistoryEvent]:
-        """The rows of the history report after a `seq`, oldest first, all pages. `choice`: the fields of a `ReportRequest`."""
+        """The rows of the history report after a `seq`, oldest first, all pages. `choice`: the fields of a `ReportRequest`. For a clerk, an
+        admin or a sync account, by its `token`; raises `ValueError` without one."""
+        self._check_token("history")
         while True:
             body: ReportRequest = {**choice, "after": after, "limit": REPORT_ROWS}  # type: ignore[typeddict-item]
             rows = self.report_history(body)["data"]
@@ -113,7 +115,9 @@ class Client(Operations):
             after = rows[-1]["seq"]
 
     def bookings(self, **choice: Any) -> Iterator[Booking]:
-        """The rows of the bookings report, newest first, all pages, each booking once."""
+        """The rows of the bookings report, newest first, all pages, each booking once. For a clerk, an admin or a sync account, by its
+        `token`; raises `ValueError` without one. A partner reads its own by `list_own_bookings`."""
+        self._check_token("bookings")
         seen: set[int] = set()
         offset = 0
         while True:
@@ -125,6 +129,11 @@ class Client(Operations):
                 return
             seen.update(row["booking_id"] for row in rows)
             offset += len(rows)
+
+    def _check_token(self, name: str) -> None:
+        if not self.token:
+            raise ValueError(f"{name}() reads a report of the hall: set `token` to the session of a clerk, an admin or a sync account; "
+                             "a partner reads its own bookings by list_own_bookings()")
 
     def events(self, types: Iterable[str] = (), after: int | None = None) -> Iterator[Event]:
         """Events as they happen, for ever: each once, in order, also over lost connections. From now on, or `after` a `seq` that you kept.

@@ -4,11 +4,13 @@ mod libraries;
 mod receiver;
 
 use super::*;
+use crate::app::hooks::Target;
 use crate::config::Config;
 use crate::domain::health::State;
 use crate::domain::ids::BookingId;
 use crate::ops::health::{self, Depth};
 use crate::ops::tests::new_site;
+use crate::ops::tls::authority;
 use crate::store::data_dir::DataDir;
 use crate::store::tables::events::{About, Event};
 use crate::store::tables::partners;
@@ -76,19 +78,30 @@ impl Scene {
     }
 
     fn calls(&self) -> Calls {
-        Calls { in_clear: true, answer_time_max: ANSWER_TIME_MAX, ..Calls::new() }
+        Calls { in_clear: true, answer_time_max: ANSWER_TIME_MAX, ..Calls::new(None) }
     }
 
     fn sender(&self) -> Sender {
         Sender { calls: self.calls(), ..Sender::new(self.site.for_another_thread()) }
     }
 
-    /// Tests an address and registers it; returns the number and the secret.
+    /// Registers an address, which takes its test; returns the number and the secret. The error: why it was not taken.
     fn register(&self, url: &str, address: &str) -> Result<(HookId, String), String> {
+        self.register_by(self.sender(), url, address)
+    }
+
+    fn register_by(&self, mut sender: Sender, url: &str, address: &str) -> Result<(HookId, String), String> {
         let (secret, text) = new_secret();
-        test_by(&self.calls(), &self.site, (url, address), &[secret.to_vec()])?;
-        let add = |cx: &Change| effects::add(cx, &self.partner, &Target::in_clear(url, address), &secret, true);
-        Ok((self.change(add), text))
+        let target = Target::in_clear(url, address);
+        let hook_id = self.change(|cx| effects::add(cx, &self.partner, &target, &secret));
+        sender.round();
+        let hook = self.site.store.read(|tx| Ok(hooks::find(tx, hook_id)?.unwrap())).unwrap();
+        self.site.store.release();
+        if hook.ended_at.is_none() {
+            return Ok((hook_id, text));
+        }
+        self.change(|cx| effects::remove(cx, hook_id));
+        Err(said(&hook.trouble))
     }
 
     fn change<T>(&self, effect: impl FnOnce(&Change) -> Result<T, Failure>) -> T {
@@ -204,10 +217,12 @@ fn the_standard_s_own_libraries_verify_what_is_sent_also_during_a_rotation() {
     let scene = scene();
     let receiver = scene.receiver(|_| OK);
     let (hook_id, first) = scene.register(&receiver.url, HERE).unwrap();
-    let rotate = || {
+    let rotate = |ends_older| {
         let (secret, text) = new_secret();
-        scene.change(|cx| effects::rotate(cx, hook_id, &secret));
-        text
+        scene.change(|cx| match effects::rotate(cx, hook_id, &secret, ends_older) {
+            Err(failure) if failure.is(Failure::exists) => Ok(None),
+            rotated => rotated.map(|()| Some(text)),
+        })
     };
     let mut sender = scene.sender();
     let mut send = || {
@@ -215,12 +230,14 @@ fn the_standard_s_own_libraries_verify_what_is_sent_also_during_a_rotation() {
         sender.round();
     };
     send();
-    let second = rotate();
+    let second = rotate(false).expect("one secret is in force");
     send();
-    let third = rotate();
+    assert_eq!(rotate(false), None, "the first signs still, and would end unseen");
+    let third = rotate(true).unwrap();
     send();
     scene.pass(7 * DAY);
     send();
+    assert!(rotate(false).is_some(), "the second has ended");
     let all = receiver.all();
     let signatures = |got: &Got| got.headers["webhook-signature"].split(' ').count();
     assert_eq!(all.iter().map(signatures).collect::<Vec<_>>(), [1, 1, 2, 2, 1], "the first is the test");
@@ -249,8 +266,8 @@ fn no_address_of_the_hall_is_called_but_the_one_that_was_named() {
         assert!(scene.register(&url, "10.0.0.1").is_err(), "another address was named");
     }
     assert!(receiver.all().is_empty(), "it was called");
-    let target = Target::in_clear(&receiver.url, HERE);
-    assert!(test(&scene.site, &target, &[vec![1]]).unwrap_err().contains("https"));
+    let strict = Sender::new(scene.site.for_another_thread());
+    assert!(scene.register_by(strict, &receiver.url, HERE).unwrap_err().contains("https"));
     assert!(Target::read(&receiver.url, "", HERE).is_err());
     scene.register(&receiver.url, HERE).unwrap();
     assert_eq!(receiver.all().len(), 1);
@@ -280,11 +297,10 @@ fn a_name_that_leads_elsewhere_after_the_check_is_not_followed_there() {
     let addresses = [receiver.address, trap.address];
     let resolver = Arc::new(Rebinding { addresses, asked: asked.clone() });
     let calls = Calls { resolver, ..scene.calls() };
-    let mut sender = Sender { calls: calls.clone(), ..scene.sender() };
+    let by = || Sender { calls: calls.clone(), ..scene.sender() };
     let url = format!("http://rebinding.example:{}/", receiver.address.port());
-    let (secret, _) = new_secret();
-    test_by(&calls, &scene.site, (&url, HERE), &[secret.to_vec()]).unwrap();
-    scene.change(|cx| effects::add(cx, &scene.partner, &Target::in_clear(&url, HERE), &secret, true));
+    scene.register_by(by(), &url, HERE).unwrap();
+    let mut sender = by();
     scene.happen(8);
     for _ in 0..6 {
         sender.round();
@@ -305,7 +321,7 @@ fn events_follow_once_a_test_was_taken_and_a_server_that_is_gone_ends_its_webhoo
     });
     let (secret, text) = new_secret();
     let target = Target::in_clear(&receiver.url, HERE);
-    let hook_id = scene.change(|cx| effects::add(cx, &scene.partner, &target, &secret, false));
+    let hook_id = scene.change(|cx| effects::add(cx, &scene.partner, &target, &secret));
     let mut sender = scene.sender();
     scene.happen(1);
     sender.round();
@@ -384,7 +400,7 @@ fn what_cannot_be_sent_is_given_up_with_its_reason_and_never_sent_empty() {
         "nothing is signed, so nothing is sent"
     );
     let (secret, text) = new_secret();
-    scene.change(|cx| effects::rotate(cx, hook_id, &secret));
+    scene.change(|cx| effects::rotate(cx, hook_id, &secret, false));
     sender.round();
     let all = receiver.all();
     assert_eq!(
@@ -450,4 +466,34 @@ fn one_that_has_taken_nothing_of_late_leaves_room_for_the_others() {
         sender.begin().unwrap();
     }
     assert_eq!(sender.under_way.len(), AT_A_TIME_FAILING);
+}
+
+#[test]
+fn a_certificate_of_the_sites_own_authority_is_taken_where_the_settings_name_it_and_no_strangers() {
+    let scene = scene();
+    let (receiver, now) = (scene.receiver(|_| OK), scene.site.now());
+    let names = [HERE.to_owned()];
+    let [own, other] = ["Hall", "Stranger"].map(|name| authority::make(name, &names, now).unwrap());
+    let signed = authority::sign("Hall", &own.key, &names, now).unwrap();
+    let url = receiver::behind_tls(&receiver, &signed);
+    let by = |pem: Option<&str>| Sender {
+        calls: Calls { in_clear: false, authority: pem.map(|pem| pem.as_bytes().to_vec()), ..scene.calls() },
+        ..scene.sender()
+    };
+    for refused in [None, Some(other.certificate.as_str())] {
+        let said = scene.register_by(by(refused), &url, HERE).unwrap_err();
+        assert!(said.contains("certificate of the address is not valid"), "{said}");
+    }
+    scene.register_by(by(Some(&own.certificate)), &url, HERE).unwrap();
+    assert_eq!(receiver.taken().len(), 1);
+}
+
+#[test]
+fn a_choice_of_types_is_kept_once_and_what_is_no_type_is_not_repeated_in_full() {
+    let types = |list: &str| Target::read("https://partner.example/", list, "").map(|target| target.types().to_owned());
+    let twice = "booking.moved, booking.cancelled,,booking.moved,".repeat(500);
+    assert_eq!(types(&twice).unwrap(), "booking.moved,booking.cancelled");
+    let refused = types(&"x".repeat(100_000)).unwrap_err();
+    let said = refused.problems()[0].text.in_english();
+    assert!(said.starts_with("xxx") && said.len() < 600, "{} letters", said.len());
 }

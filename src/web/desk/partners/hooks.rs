@@ -14,6 +14,7 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::jobs::hooks::new_secret;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::tables::hooks::{self, Dead, Ended, Hook};
@@ -57,6 +58,8 @@ struct Row {
     more: String,
     /// Whether a button puts it in force again.
     can_go_on: bool,
+    /// Says until when a secret signs beside the present one; empty: none does.
+    old_until: String,
 }
 
 struct DeadEvent {
@@ -86,13 +89,14 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, sent: Typed) -> Answer {
     let page = site.store.read(|tx| {
         let partner = card::find(tx, call)?;
         let all = hooks::list_of(tx, partner.partner_id)?;
-        let rows: Result<Vec<Row>, Failure> = all.into_iter().map(|hook| row(tx, call, &zone, hook)).collect();
+        let rows: Result<Vec<Row>, Failure> =
+            all.into_iter().map(|hook| row(tx, (call, site.now()), &zone, hook)).collect();
         Ok(Page { rows: rows?, types: effects::types(), partner, frame, sent })
     })?;
     Ok(shown(form_status(page.sent.problem.is_some()), call.language(), &page))
 }
 
-fn row(tx: &Read, call: &Call, zone: &TimeZone, hook: Hook) -> Result<Row, Failure> {
+fn row(tx: &Read, (call, now): (&Call, Moment), zone: &TimeZone, hook: Hook) -> Result<Row, Failure> {
     let language = call.language();
     let said = |trouble: &str| Trouble::text(trouble).map(|text| language.say(&text)).unwrap_or_default();
     let event = |dead: Dead| {
@@ -103,6 +107,8 @@ fn row(tx: &Read, call: &Call, zone: &TimeZone, hook: Hook) -> Result<Row, Failu
     let dead: Vec<DeadEvent> = hooks::list_dead(tx, hook.hook_id, DEAD_SHOWN)?.into_iter().map(event).collect();
     let more = hook.dead - dead.len() as i64;
     let more_text = || language.say(&Text::new("hook.dead_more").with_count("count", more));
+    let old_text = |at| language.say(&Text::new("hook.two_secrets").with("until", when::moment(language, zone, at)));
+    let old_end = hooks::find_old_secret_end(tx, hook.hook_id, now)?;
     let waits = matches!(hook.ended_as, None | Some(Ended::Untested));
     Ok(Row {
         badge: state(call, zone, &hook),
@@ -111,6 +117,7 @@ fn row(tx: &Read, call: &Call, zone: &TimeZone, hook: Hook) -> Result<Row, Failu
         more: if more > 0 { more_text() } else { String::new() },
         path: format!("{PART}/{}/webhooks/{}", hook.partner_id, hook.hook_id),
         can_go_on: !waits,
+        old_until: old_end.map(old_text).unwrap_or_default(),
         dead,
         hook,
     })
@@ -153,7 +160,7 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             if !cx.is_first_sending(number)? {
                 return Ok(None);
             }
-            effects::add(cx, &partner, &target, &secret, false)?;
+            effects::add(cx, &partner, &target, &secret)?;
             Ok(Some(partner.name))
         })
     });
@@ -169,14 +176,14 @@ pub(crate) fn add(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST …/webhooks/{hook_id}/secret`: makes another secret and shows it once; the one before signs too for a week.
 pub(crate) fn rotate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    let number = read_form(call, |form| form.number())?;
+    let (number, ends_old) = read_form(call, |form| (form.number(), form.has("end_older")))?;
     let (secret, text) = new_secret();
     let name = app::change(site, clerk, call.language(), |cx| {
         let (partner, hook_id) = named(cx, call)?;
         if !cx.is_first_sending(number)? {
             return Ok(None);
         }
-        effects::rotate(cx, hook_id, &secret)?;
+        effects::rotate(cx, hook_id, &secret, ends_old)?;
         Ok(Some(partner.name))
     })?;
     match name {
