@@ -92,9 +92,13 @@ pub(crate) enum PasswordProof {
     Right(Account),
     /// The password is wrong or the name unknown, or its account is delayed without showing it: nobody can tell these apart.
     Wrong,
-    /// The attempt was not read, because attempts are delayed for this number of seconds.
+    /// Attempts are delayed for this number of seconds: this one was not read, or it was wrong and came after another delay. A client
+    /// that signs in again after each answer in the contract's own fields would else ask twice for each delay.
     Delayed(i64),
 }
+
+/// The delay after the last free miss.
+const FIRST_DELAY_SECONDS: i64 = 1;
 
 impl PasswordProof {
     /// The account of a right password, on a page that tells no delay from a wrong password.
@@ -145,7 +149,8 @@ fn judge_password(
         Some(number) => Ok(PasswordProof::Right(accounts.swap_remove(number))),
         None => {
             record_failure(site, call, tx, name, &accounts)?;
-            Ok(PasswordProof::Wrong)
+            let seconds = Counters::of(site, call, tx, name, &accounts)?.shown_delay(tx, tx.now())?;
+            Ok(if seconds > FIRST_DELAY_SECONDS { PasswordProof::Delayed(seconds) } else { PasswordProof::Wrong })
         }
     }
 }
