@@ -92,13 +92,9 @@ pub(crate) enum PasswordProof {
     Right(Account),
     /// The password is wrong or the name unknown, or its account is delayed without showing it: nobody can tell these apart.
     Wrong,
-    /// Attempts are delayed for this number of seconds: this one was not read, or it was wrong and came after another delay. A client
-    /// that signs in again after each answer in the contract's own fields would else ask twice for each delay.
+    /// The attempt was not read, because attempts are delayed for this number of seconds.
     Delayed(i64),
 }
-
-/// The delay after the last free miss.
-const FIRST_DELAY_SECONDS: i64 = 1;
 
 impl PasswordProof {
     /// The account of a right password, on a page that tells no delay from a wrong password.
@@ -149,8 +145,7 @@ fn judge_password(
         Some(number) => Ok(PasswordProof::Right(accounts.swap_remove(number))),
         None => {
             record_failure(site, call, tx, name, &accounts)?;
-            let seconds = Counters::of(site, call, tx, name, &accounts)?.shown_delay(tx, tx.now())?;
-            Ok(if seconds > FIRST_DELAY_SECONDS { PasswordProof::Delayed(seconds) } else { PasswordProof::Wrong })
+            Ok(PasswordProof::Wrong)
         }
     }
 }

@@ -114,7 +114,7 @@ crate::operation! {
     /// A session for a username (or e-mail address) and a password, or the second step that is required.
     ///
     /// Wrong credentials are **200** with `status: false`. After five failed attempts the delays grow; during a delay
-    /// even the right password is refused, with 429 and `Retry-After`. The same after nine second steps within ten
+    /// even the right password is refused, with 429 and `Retry-After`. The same after ten second steps within ten
     /// minutes that nobody finished, except on a device on which the member signed in before.
     WITH_PASSWORD = "login"
         .body(|| json!({
@@ -138,7 +138,7 @@ crate::operation! {
     /// The same check for an app that renews its session: it sends no passcode and writes no notification.
     ///
     /// Wrong credentials are **200** with `status: false`. After five failed attempts the delays grow; during a delay
-    /// even the right password is refused, with 429 and `Retry-After`. The same after nine second steps within ten
+    /// even the right password is refused, with 429 and `Retry-After`. The same after ten second steps within ten
     /// minutes that nobody finished, except on a device on which the member signed in before.
     SILENT = "loginSilent"
         .body(|| json!({ "username": "jane", "password": "violet-anvil-harbour-93" }))

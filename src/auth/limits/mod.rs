@@ -101,7 +101,7 @@ limits! {
     ADDRESS = "wrong proofs" by "network; devices of one member; kiosk": setting!(sign_in_misses_per_address), Delays(MINUTE), TOO_FAST;
     ACCOUNT_AT_KIOSK = "wrong PINs of one member" by "kiosk": Fixed(5), Delays(5 * MINUTE), AS_WRONG;
     PAIRINGS = "wrong pairing codes" by "network": Fixed(10), Delays(MINUTE), "a page that says so";
-    SECOND_STEPS = "second steps that nobody finishes" by "account, but for its devices": Fixed(9), Within(10 * MINUTE), TOO_FAST;
+    SECOND_STEPS = "second steps that nobody finishes" by "account, but for its devices": Fixed(10), Within(10 * MINUTE), TOO_FAST;
     STEP_TRIES = "codes for one second step" by "step": Fixed(5), Ends, AS_WRONG;
     PASSCODE_TRIES = "tries of one passcode" by "passcode": Fixed(5), Ends, AS_WRONG;
     SWITCH_PINS = "wrong PINs to resume a clerk's session" by "session": Fixed(5), Ends, "a full sign-in";

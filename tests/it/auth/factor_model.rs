@@ -111,11 +111,11 @@ impl Model {
         right
     }
 
-    /// Whether a second step may begin, which is counted then: nine within ten minutes may.
+    /// Whether a second step may begin, which is counted then: ten within ten minutes may.
     fn begins_step(&mut self) -> bool {
         let now = self.now;
         self.steps.retain(|at| now - at < 600);
-        if self.steps.len() >= 9 {
+        if self.steps.len() >= 10 {
             return false;
         }
         self.steps.push(now);
@@ -214,7 +214,7 @@ impl Run<'_> {
             return self.session(&reply, false);
         }
         if self.model.on.is_some() && !self.model.begins_step() {
-            self.expect(reply.status == 429, "nine second steps were not finished");
+            self.expect(reply.status == 429, "ten second steps were not finished");
             return self.session(&reply, false);
         }
         // The member has no telephone number, so `sms` is treated like no choice.
@@ -236,7 +236,7 @@ impl Run<'_> {
         let reply = self.send("/auth/login/silent", &self.credentials());
         let (closed, on) = (self.model.closed(), self.model.on.is_some());
         let refused = closed || on && !self.model.begins_step();
-        self.expect((reply.status == 429) == refused, "429 during a delay, and after nine second steps");
+        self.expect((reply.status == 429) == refused, "429 during a delay, and after ten second steps");
         self.session(&reply, !closed && !on);
     }
 
