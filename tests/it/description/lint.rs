@@ -64,6 +64,12 @@ fn every_operation_has_a_name_of_its_own_a_known_group_and_a_summary() {
         let refused = value["responses"].as_object().unwrap().keys().any(|status| status.starts_with('4'));
         assert!(refused, "{name} says nothing of being refused");
     }
+    let begin = |path: &str| path.split('/').nth(1).unwrap_or_default().to_owned();
+    let is_site_s = |one: &&Operation| one.value["tags"][0] == "Site";
+    let (of_site, others): (Vec<_>, Vec<_>) = DESCRIPTION.operations.iter().partition(is_site_s);
+    let begins: BTreeSet<String> = others.iter().map(|one| begin(&one.path)).collect();
+    let strays: Vec<_> = of_site.iter().map(|one| &one.path).filter(|path| begins.contains(&begin(path))).collect();
+    assert!(strays.is_empty(), "{strays:?} begin as no group does: see x-paths in assets/api/document.json");
     let used: BTreeSet<&str> =
         DESCRIPTION.operations.iter().map(|one| one.value["tags"][0].as_str().unwrap()).collect();
     assert_eq!(used, tags, "a group without operations");

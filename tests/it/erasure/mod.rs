@@ -134,7 +134,12 @@ fn nothing_of_an_erased_person_is_left_in_any_column_or_byte() {
     let columns: BTreeSet<String> = deeds::MARKS.iter().flat_map(|mark| site.holds_text(mark)).collect();
     println!("{columns:?} name the person; {seen} traces before the erasure; after it {left:#?}");
     assert_eq!(cast.refused.take(), Vec::<String>::new());
-    assert_eq!(empty, NOT_REACHED.iter().map(|(column, _)| (*column).to_owned()).collect());
+    let expected: BTreeSet<String> = NOT_REACHED.iter().map(|(column, _)| (*column).to_owned()).collect();
+    assert_eq!(
+        empty.symmetric_difference(&expected).collect::<Vec<_>>(),
+        [""; 0],
+        "a column that nothing here fills is filled by a deed in deeds.rs, or stands in NOT_REACHED; a filled one does not"
+    );
     assert!(seen > 0, "the search sees nothing at all");
     assert_eq!(left, Vec::<String>::new());
 }
