@@ -74,7 +74,7 @@ crate::operation! {
 
 pub(crate) fn read(site: &Site, call: &Call, member: &Member) -> Answer {
     let notification_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    app::change(site, member, call.mail_language(), |cx| notice::mark_read(cx, notification_id))?;
+    app::change(site, member, call.language(), |cx| notice::mark_read(cx, notification_id))?;
     Ok(reply::done(call.say("done.notice_read")))
 }
 

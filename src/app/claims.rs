@@ -95,7 +95,7 @@ pub(crate) fn print(cx: &Change, member_id: MemberId) -> Result<PrintedCode, Fai
     account_claims::delete_printed(cx.tx, member_id)?;
     let (code, ends_at) = insert(cx, member_id, "", PRINTED_DAYS * DAY_SECONDS)?;
     cx.record("member.code_printed", &Subject::Member(member_id), &Detail::none())?;
-    Ok(PrintedCode { code, ends_at, language: language_on_paper(cx.tx, member_id, cx.language)? })
+    Ok(PrintedCode { code, ends_at, language: language_on_paper(cx.site, cx.tx, member_id, cx.language)? })
 }
 
 /// A code that a kiosk shows to the guest who has just signed up there, to go on on the own telephone: once, within two minutes.

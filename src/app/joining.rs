@@ -149,7 +149,7 @@ fn tell(cx: &Change, member_id: MemberId, event: &str) -> Result<(), Failure> {
     if profile.email.is_empty() {
         return Ok(());
     }
-    let language = language_on_paper(cx.tx, member_id, cx.language)?;
+    let language = language_on_paper(cx.site, cx.tx, member_id, cx.language)?;
     let message = NewMessage {
         channel: Channel::Email,
         member_id: Some(member_id),

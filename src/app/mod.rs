@@ -247,7 +247,7 @@ impl Change<'_> {
             return Ok(self.language);
         }
         let found = members::find_correspondence(self.tx, member_id)?;
-        Ok(found.and_then(|(_, tag)| Language::of_member(&tag)).unwrap_or_default())
+        Ok(found.and_then(|(_, tag)| Language::find(&tag)).unwrap_or_default())
     }
 }
 
@@ -261,20 +261,25 @@ impl Deref for SubjectAccount {
 
 /// The language of a document for a member: the one in which the member signed in last, or chose at the desk; `otherwise`
 /// where neither is known.
-pub(crate) fn language_on_paper(tx: &Read, member_id: MemberId, otherwise: Language) -> Result<Language, Failure> {
+pub(crate) fn language_on_paper(
+    site: &Site,
+    tx: &Read,
+    member_id: MemberId,
+    otherwise: Language,
+) -> Result<Language, Failure> {
     let tag = members::find_language(tx, member_id)?;
-    Ok(tag.and_then(|tag| Language::of_member(&tag)).unwrap_or(otherwise))
+    Ok(tag.and_then(|tag| site.find_language(&tag)).unwrap_or(otherwise))
 }
 
 /// The language of a document that a caller of the API reads: the one that the request asks for, else the member's.
 pub(crate) fn language_of_reader(site: &Site, call: &Call, member_id: MemberId) -> Result<Language, Failure> {
-    match call.member_language() {
+    match call.asked_language() {
         Some(language) => Ok(language),
-        None => site.store.read(|tx| language_on_paper(tx, member_id, call.language())),
+        None => site.store.read(|tx| language_on_paper(site, tx, member_id, call.language())),
     }
 }
 
 /// The language of a document that the desk prints for a member.
 pub(crate) fn language_at_desk(site: &Site, call: &Call, member_id: MemberId) -> Result<Language, Failure> {
-    site.store.read(|tx| language_on_paper(tx, member_id, call.language()))
+    site.store.read(|tx| language_on_paper(site, tx, member_id, call.language()))
 }

@@ -45,7 +45,7 @@ pub(crate) fn tell_admins(cx: &Change, subject: &'static str) -> Result<(), Fail
     for admin in members::list_with_role(cx.tx)?.into_iter().filter(|one| one.role == Role::Admin) {
         notices::insert(cx.tx, admin.member_id, subject, "{}")?;
         let Some((recipient, tag)) = members::find_correspondence(cx.tx, admin.member_id)? else { continue };
-        let language = Language::of_member(&tag).unwrap_or_default();
+        let language = Language::find(&tag).unwrap_or_default();
         let message = NewMessage {
             channel: Channel::Email,
             member_id: Some(admin.member_id),

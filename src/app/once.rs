@@ -69,7 +69,7 @@ pub(crate) fn change_once<O: Serialize + DeserializeOwned>(
     effect: impl FnOnce(&Change) -> Result<O, Failure>,
 ) -> Result<O, Failure> {
     let actor = &actor.into();
-    let effect = |tx: &Write| effect(&actor.change(site, tx, call.mail_language()));
+    let effect = |tx: &Write| effect(&actor.change(site, tx, call.language()));
     let Some(request) = call.idempotency.get() else { return site.store.write(site.now(), effect) };
     if let Some(outcome) = site.store.read(|tx| find(site, tx, request))? {
         return Ok(outcome);

@@ -44,7 +44,7 @@ pub(crate) fn with_password(site: &Site, call: &Call, name: &str, secret: &str) 
         PasswordProof::Delayed(seconds) => return Err(limits::too_soon(seconds)),
     };
     let renewed = sign_in::renewed_hash(site, &account, secret);
-    change(site, RankedActor::stranger(call), call.mail_language(), |cx| {
+    change(site, RankedActor::stranger(call), call.language(), |cx| {
         if !sign_in::is_unchanged(cx.tx, &account)? {
             return Ok(Entry::Refused(WRONG));
         }
@@ -90,7 +90,7 @@ pub(crate) fn find_due(site: &Site, token: &str) -> Result<Option<Account>, Fail
 /// Judges the code of a second step for the account that the page named. The challenge allows a few attempts. 429 while
 /// attempts are delayed.
 pub(crate) fn with_code(site: &Site, call: &Call, token: &str, username: &str, code: &str) -> Result<Step, Failure> {
-    change(site, RankedActor::stranger(call), call.mail_language(), |cx| {
+    change(site, RankedActor::stranger(call), call.language(), |cx| {
         let account = challenge::try_once(cx.tx, token, Intent::Own)?;
         let Some(account) = account.filter(|account| denial(call, account).is_none() && account.username == username)
         else {
@@ -114,7 +114,7 @@ pub(crate) fn with_passkey(site: &Site, call: &Call, credential: &str) -> Result
     let Some(answer) = ceremony::check_response(site, call, credential, ceremony::Intent::Own)? else {
         return Ok(Entry::Refused(REFUSED_PASSKEY));
     };
-    change(site, RankedActor::stranger(call), call.mail_language(), |cx| {
+    change(site, RankedActor::stranger(call), call.language(), |cx| {
         let ceremony::Outcome::SignedIn(account) = ceremony::apply(site, call, cx.tx, &answer)? else {
             return Ok(Entry::Refused(REFUSED_PASSKEY));
         };

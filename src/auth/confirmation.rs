@@ -98,7 +98,7 @@ pub(crate) fn confirm(site: &Site, call: &Call, tx: &Write, token: &str) -> Resu
     }
     members::set_email(tx, found.member_id, &found.email)?;
     let by = call.actor(found.member_id);
-    security_event::record_address_change(site, tx, &profile, Channel::Email, call.mail_language(), &by)?;
+    security_event::record_address_change(site, tx, &profile, Channel::Email, call.language(), &by)?;
     Ok(Confirmed::Now)
 }
 

@@ -153,7 +153,7 @@ pub(crate) fn send_within_limit(
 }
 
 fn target<'a>(call: &Call, member_id: MemberId, (channel, address): &'a (Channel, String)) -> Target<'a> {
-    Target { member_id, channel: *channel, address, language: call.mail_language(), cause: Cause::SignIn }
+    Target { member_id, channel: *channel, address, language: call.language(), cause: Cause::SignIn }
 }
 
 /// Checks a code against the factor that is on: a code of the authenticator, a passcode that was sent, or a recovery code.

@@ -273,7 +273,7 @@ fn insert(call: &Call, tx: &Write, account: &Account, hash: fn(&str) -> TokenHas
         let (actor, detail) = (call.actor(account.member_id), Detail::none().word("role", account.role.name()));
         audit::insert(tx, &actor, "staff.signed_in", &Subject::Member(account.member_id), &detail)?;
     }
-    if let Some(language) = call.member_language() {
+    if let Some(language) = call.asked_language() {
         languages::follow(tx, account.member_id, language.tag())?;
     }
     Ok(OpenedSession { token, device_token: device::remember(call, tx, account.member_id)? })

@@ -52,7 +52,7 @@ pub(crate) fn take(site: &Site, call: &Call, tx: &Write, token: &str) -> Result<
     leavings::stop_since(tx, member_id, made_at)?;
     undos::delete_since(tx, member_id, made_at)?;
     sessions::end_credentials(tx, member_id, None)?;
-    let (language, by) = (call.mail_language(), call.actor(member_id));
+    let (language, by) = (call.language(), call.actor(member_id));
     security_event::record_and_notify(site, tx, member_id, Event::ChangeUndone, &json!({}), language, &by)?;
     Ok(Undone::Now)
 }

@@ -78,6 +78,8 @@ pub struct Call {
     pub path: String,
     /// As received.
     pub headers: HeaderMap,
+    /// German as the site spells it.
+    pub(crate) german: Language,
     /// The query after the `?`, as received.
     pub query: String,
     /// The client's address; behind a configured proxy, the address that the proxy names.
@@ -207,18 +209,17 @@ impl Call {
 
     /// The language of the answer.
     pub(crate) fn language(&self) -> Language {
-        accept::language_of(&self.path, &self.headers)
+        self.asked_language().unwrap_or_default()
     }
 
-    /// The language that a member asks for, which may be Italian too; `None` where the request names no language of the
-    /// product.
-    pub(crate) fn member_language(&self) -> Option<Language> {
-        accept::member_language(&self.headers)
+    /// The language that the request asks for; `None` where it names none of the product's.
+    pub(crate) fn asked_language(&self) -> Option<Language> {
+        accept::language(&self.headers).map(|language| language.spelt_as(self.german))
     }
 
-    /// The language of messages that the request causes.
-    pub(crate) fn mail_language(&self) -> Language {
-        self.member_language().unwrap_or_default()
+    /// The language of a tag, as the site spells it.
+    pub(crate) fn find_language(&self, tag: &str) -> Option<Language> {
+        Language::find(tag).map(|language| language.spelt_as(self.german))
     }
 
     pub(crate) fn say(&self, key: &'static str) -> String {

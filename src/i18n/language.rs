@@ -56,27 +56,33 @@ macro_rules! texts {
     };
 }
 
-/// Italian texts: the own parts of the kiosk and of the members' pages, texts of other parts that a kiosk shows, and texts that members read elsewhere.
-const ITALIAN: [&str; 6] = [
-    include_str!("../../assets/translations/it/kiosk.json"),
-    include_str!("../../assets/translations/it/me.json"),
-    include_str!("../../assets/translations/it/shared.json"),
-    include_str!("../../assets/translations/it/member.json"),
-    include_str!("../../assets/translations/it/paper.json"),
-    include_str!("../../assets/translations/it/waiver.json"),
-];
-
-static CATALOGUES: LazyLock<[Catalogue; 5]> = LazyLock::new(|| {
-    let [en, de, fr, es] = [texts!("en"), texts!("de"), texts!("fr"), texts!("es")].map(|parts| read(&parts));
+static CATALOGUES: LazyLock<[Catalogue; 6]> = LazyLock::new(|| {
+    let parts = [texts!("en"), texts!("de"), texts!("fr"), texts!("es"), texts!("it")];
+    let [en, de, fr, es, it] = parts.map(|parts| read(&parts));
     let fr = fr.into_iter().map(|(key, text)| (key, with_french_spaces(&text))).collect();
-    [en, de, fr, es, read(&ITALIAN)]
+    let swiss = de.iter().map(|(key, text)| (key.clone(), in_swiss(text))).collect();
+    [en, de, fr, es, it, swiss]
 });
 
-/// French has a narrow space before these marks, at which no line breaks.
-fn with_french_spaces(text: &str) -> String {
-    ["?", "!", ":", ";"]
-        .iter()
-        .fold(text.to_owned(), |text, mark| text.replace(&format!(" {mark}"), &format!("\u{202f}{mark}")))
+/// A German text as Swiss people spell it.
+pub(crate) fn in_swiss(text: &str) -> String {
+    text.replace('ß', "ss")
+}
+
+/// A French text with a narrow space before each `?`, `!`, `:` and `;` that ends a word, at which no line breaks. It is put there
+/// for texts that have a plain space or none.
+pub(crate) fn with_french_spaces(text: &str) -> String {
+    let mut spaced = String::with_capacity(text.len() + 16);
+    let mut rest = text.chars().peekable();
+    while let Some(letter) = rest.next() {
+        let ends_word = rest.peek().is_none_or(|next| next.is_whitespace());
+        if ends_word && matches!(letter, '?' | '!' | ':' | ';') {
+            spaced.truncate(spaced.trim_end().len());
+            spaced.push('\u{202f}');
+        }
+        spaced.push(letter);
+    }
+    spaced
 }
 
 fn read(parts: &[&str]) -> Catalogue {
@@ -105,10 +111,7 @@ impl Language {
 
     /// The text of a key, with the values of `value` in its placeholders; for pages that repeat a text many times.
     pub fn fill<'v, V: Into<Cow<'v, str>>>(self, key: &str, value: impl Fn(&str) -> Option<V>) -> String {
-        let found = CATALOGUES[self as usize].get(key);
-        let Some(pattern) = found.or_else(|| CATALOGUES[self.whole() as usize].get(key)) else {
-            return key.to_owned();
-        };
+        let Some(pattern) = CATALOGUES[self as usize].get(key) else { return key.to_owned() };
         let mut said = String::with_capacity(pattern.len() + 16);
         let mut rest = pattern.as_str();
         while let Some((before, after)) = rest.split_once('{') {
@@ -148,7 +151,7 @@ mod tests {
             ("es-419,es;q=0.9,en;q=0.8", Some(Spanish)),
             ("fr;Q=0.1, de_CH-1996;Q=0.9", Some(German)),
         ] {
-            assert_eq!(Language::accepted(header, &Language::ALL), language, "{header}");
+            assert_eq!(Language::accepted(header), language, "{header}");
         }
     }
 
@@ -175,15 +178,58 @@ mod tests {
     #[test]
     fn a_label_has_the_colon_of_its_language() {
         assert_eq!(Language::English.labelled("Name", "Jane"), "Name: Jane");
-        assert_eq!(Language::French.labelled("Nom", "Jane"), "Nom\u{a0}: Jane");
+        assert_eq!(Language::French.labelled("Nom", "Jane"), "Nom\u{202f}: Jane");
     }
 
-    /// Words that stand beside the catalogue's word for the same thing: desk, safety brief, logbook, e-mail, member.
+    /// Words that stand beside the catalogue's word for the same thing: desk, safety brief, logbook, e-mail, member, signature, site.
     const OTHER_WORDS: [(Language, &[&str]); 4] = [
-        (Language::German, &["theke", "am schalter", "check-in", "tresen", "rezeption"]),
-        (Language::French, &["guichet", "comptoir", "courriel", "consignes de sécurité"]),
+        (
+            Language::German,
+            &[
+                "theke",
+                "am schalter",
+                "check-in",
+                "tresen",
+                "rezeption",
+                "abnahme",
+                "abnehm",
+                "abgenommen",
+                "abzeichn",
+                "abgezeichn",
+                "abzuzeichn",
+                "flugbuch",
+                "fähigkeit",
+                "lehrperson",
+                " site",
+                "«",
+            ],
+        ),
+        (
+            Language::French,
+            &[
+                "guichet",
+                "comptoir",
+                "courriel",
+                "consignes de sécurité",
+                "aptitude",
+                "instructeur",
+                "administrateur",
+                "voleur",
+            ],
+        ),
         (Language::Spanish, &["mostrador", "cuaderno", "charla", "validaciones", "socio"]),
-        (Language::Italian, &["sportello", "istruzioni di sicurezza", "socio"]),
+        (
+            Language::Italian,
+            &[
+                "sportello",
+                "istruzioni di sicurezza",
+                "socio",
+                "dichiarazione",
+                "questo sito",
+                "il tunnel",
+                "struttura",
+            ],
+        ),
     ];
 
     #[test]
@@ -199,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_problem_of_a_field_is_a_sentence() {
-        for language in Language::AT_KIOSK {
+        for language in Language::ALL {
             for (key, text) in language.texts() {
                 if !(key.starts_with("field.") || key.starts_with("list.")) {
                     continue;
@@ -211,148 +257,118 @@ mod tests {
     }
 
     #[test]
-    fn italian_says_what_a_kiosk_says_with_the_same_places() {
-        let kiosk = |key: &str| {
-            key.starts_with("kiosk.")
-                || SAID_AT_KIOSKS.iter().any(|part| key == *part || part.ends_with('.') && key.starts_with(part))
-        };
-        let italian = Language::Italian.texts();
-        for (key, pattern) in Language::English.texts().iter().filter(|(key, _)| kiosk(key)) {
-            let said = italian.get(key).unwrap_or_else(|| panic!("it lacks {key}"));
-            let places = |text: &str| text.split('{').skip(1).filter_map(|p| p.split('}').next()).count();
-            assert_eq!(places(said), places(pattern), "{key}");
-            assert!(!said.trim().is_empty(), "{key} says nothing");
+    fn french_marks_have_a_narrow_space_that_does_not_break() {
+        for (key, text) in Language::French.texts() {
+            let letters: Vec<char> = text.chars().collect();
+            for (place, mark) in letters.iter().enumerate().filter(|(_, mark)| matches!(mark, '?' | '!' | ':' | ';')) {
+                let ends_word = letters.get(place + 1).is_none_or(|next| next.is_whitespace());
+                let before = place.checked_sub(1).map(|before| letters[before]);
+                assert_eq!(ends_word, before == Some('\u{202f}'), "{key}: {mark} in {text}");
+            }
         }
-        assert!(italian.keys().all(|key| kiosk(key)), "a text of another part is in Italian: put its part on the list");
-        assert_eq!(Language::Italian.say(&Text::new("desk.today")), "Today", "the rest is said in English");
+        assert_eq!(
+            with_french_spaces("Oui? Non : à 12:05 ; https://a"),
+            "Oui\u{202f}? Non\u{202f}: à 12:05\u{202f}; https://a"
+        );
     }
 
-    /// Prefixes of keys in other parts whose texts a kiosk shows, or members read elsewhere.
-    const SAID_AT_KIOSKS: [&str; 125] = [
-        "board.title",
-        "board.nobody",
-        "board.free",
-        "board.free_hour",
-        "board.here",
-        "board.later",
-        "board.away",
-        "board.pair_title",
-        "certificate.",
-        "printout.",
-        "till.receipt",
-        "till.receipt_from",
-        "till.receipt_for",
-        "till.membership",
-        "till.kind",
-        "till.cash",
-        "till.terminal",
-        "till.voucher",
-        "till.free",
-        "till.paid_until",
-        "till.reason",
-        "till.clerk",
-        "till.member",
-        "till.undo_title",
-        "till.undoes",
-        "till.issuer",
-        "till.tax_number",
-        "till.undone_long",
-        "desk.number",
-        "short_month.",
-        "short_date",
-        "short_date.",
-        "mail.",
+    #[test]
+    fn german_is_written_with_sharp_s_and_in_switzerland_without() {
+        const IN_SWISS: [&str; 9] =
+            ["ausser", "gross", "grösse", "weiss", "heiss", "schliess", "strass", "liess", "gemäss"];
+        for (key, text) in Language::German.texts() {
+            let found = IN_SWISS.iter().find(|word| text.to_lowercase().contains(**word));
+            assert_eq!(found, None, "{key}: {text}");
+            let swiss = &Language::SwissGerman.texts()[key];
+            assert!(!swiss.contains('ß') && swiss.replace("ss", "ß") == text.replace("ss", "ß"), "{key}: {swiss}");
+        }
+        assert_eq!(Language::German.spelt_as(Language::german_of_country("CH")), Language::SwissGerman);
+        assert_eq!(Language::German.spelt_as(Language::german_of_country("AT")), Language::German);
+        assert_eq!(Language::French.spelt_as(Language::SwissGerman), Language::French);
+    }
+
+    /// Prefixes of what members read; all other texts are the desk's, or both read them.
+    const TO_MEMBERS: [&str; 38] = [
+        "me.",
+        "kiosk.",
         "notice.",
-        "headline.",
         "subject.",
-        "advice.",
+        "headline.",
+        "mail.",
         "claim.",
         "confirm.",
-        "undo.",
         "recover.",
         "verify.",
-        "field.missing",
-        "field.email",
-        "field.username",
-        "field.too_long",
-        "field.control_characters",
-        "field.password_length",
-        "field.password_own",
-        "field.password_weak",
-        "field.terms",
-        "field.dob",
-        "field.no_such_day",
-        "field.year_short",
-        "field.not_moment",
-        "exists",
-        "username_taken",
-        "too_fast",
-        "waiver.",
-        "papers.at_kiosk",
-        "papers.at_phone",
-        "papers.at_desk",
-        "papers.at_app",
-        "family.guardian_minor",
-        "family.dob_missing",
-        "family.is_adult",
-        "family.too_many",
-        "waiver_missing",
-        "waiver_changed",
-        "progression.",
-        "month.",
-        "date.",
-        "signer.",
-        "skill_taken",
-        "email_not_confirmed",
-        "field.brief_first",
-        "field.level_first",
-        "field.unknown_skill",
-        "foreign_form",
-        "plain_form",
-        "not_found",
-        "desk.no_page",
-        "desk.not_so_fast",
-        "desk.fields_wrong",
-        "overloaded",
-        "broken",
-        "confirmation.",
-        "recovery.",
-        "deletion.",
-        "done.email_confirmed",
-        "desk.refused",
-        "desk.not_here",
-        "skill_suspended",
-        "logbook_full",
-        "field.brief_suspended",
-        "field.phone",
-        "field.phone_country",
-        "field.picture",
-        "field.picture_pixels",
-        "field.picture_memory",
-        "logbook_full.unconfirmed",
-        "not_allowed",
-        "code_missing",
+        "undo.",
         "leaving.",
-        "me.",
-        "sign_in.wrong",
-        "sign_in.banned",
+        "deletion.",
+        "waiver.",
+        "advice.",
+        "board.",
+        "recovery.",
+        "confirmation.",
+        "done.",
+        "passkey.",
+        "factor.",
+        "category.",
+        "sign_in.",
         "question.",
-        "factor.none_waits",
+        "signing.",
+        "signer.",
+        "social.",
+        "contact.",
+        "phone.",
+        "ca.",
+        "passcode",
+        "passkeys_",
+        "second_factor",
         "nothing_confirmed",
-        "second_factor_required",
-        "second_factor_off",
-        "passkeys_full",
-        "factor.totp_due",
-        "factor.unreachable",
-        "factor.passcodes_used_up",
-        "factor.clock_suspect",
-        "factor.unreadable",
-        "passcode.sent",
-        "desk.booking_changed",
-        "field.wrong_password",
-        "field.no_password",
-        "field.not_confirmed",
-        "field.unknown_tunnel",
-        "field.username_own",
+        "unsupported_picture",
+        "code_missing",
+        "reauthentication_needed",
+        "certificate.",
     ];
+    /// Of these, what the desk reads.
+    const TO_DESK: [&str; 2] = ["kiosk.desk_", "kiosk.name_missing"];
+
+    /// What tells how a text speaks to its reader.
+    fn says(text: &str, words: &[&str]) -> bool {
+        let text = format!(" {text} ").replace(['.', ',', ':', ';', '!', '?', '„', '“'], " ");
+        words.iter().any(|word| text.contains(word))
+    }
+
+    #[test]
+    fn members_and_the_desk_are_each_spoken_to_in_one_way() {
+        let familiar = [
+            " du ", " Du ", " dich ", " dir ", " dein", " Dein", " Gib ", " Sieh ", " Wähle ", " Sende ", " Prüfe ",
+            " Frag ", " Lass ",
+        ];
+        let formal = ["en Sie ", " sind Sie ", " Ihre ", " Ihren ", " Ihrem ", " Ihrer "];
+        let starts = |key: &str, prefixes: &[&str]| prefixes.iter().any(|prefix| key.starts_with(prefix));
+        for (key, german) in Language::German.texts() {
+            let to_members = starts(key, &TO_MEMBERS) && !starts(key, &TO_DESK);
+            assert!(to_members || !says(german, &familiar), "the desk says du: {key}: {german}");
+            let to_desk = !to_members && key.contains('.') && !key.starts_with("field.");
+            assert!(to_desk || !says(german, &formal), "members, or both, hear Sie: {key}: {german}");
+            let italian = &Language::Italian.texts()[key];
+            assert!(to_members || !says(italian, &[" tuo ", " tua ", " tuoi ", " tue ", " ti "]), "{key}: {italian}");
+            let french = &Language::French.texts()[key];
+            assert!(
+                !says(french, &[" tu ", " ton ", " ta ", " tes ", "Saisis ", "Choisis ", "Donne ", "Imprime "]),
+                "{key}: {french}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_italian_article_stands_before_a_value_because_some_would_contract_it() {
+        let mails = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/mail/it")).unwrap();
+        let mails = mails.map(|mail| std::fs::read_to_string(mail.unwrap().path()).unwrap());
+        for text in Language::Italian.texts().values().cloned().chain(mails) {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let contracts =
+                |pair: &&[&str]| ["il", "al", "dal", "del", "nel"].contains(&pair[0]) && pair[1].starts_with('{');
+            assert_eq!(words.windows(2).find(contracts), None);
+        }
+    }
 }

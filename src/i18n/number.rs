@@ -9,7 +9,7 @@ const NARROW_SPACE: &str = "\u{202f}";
 pub(crate) fn grouped(language: Language, number: i64) -> String {
     let (separator, digits_min) = match language {
         Language::English => (",", 4),
-        Language::German | Language::Italian => (".", 4),
+        Language::German | Language::SwissGerman | Language::Italian => (".", 4),
         Language::French => (NARROW_SPACE, 4),
         Language::Spanish => (".", 5),
     };

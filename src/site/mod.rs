@@ -13,6 +13,7 @@ use crate::domain::ids::TunnelId;
 use crate::domain::local_time::{Day, TimeZone};
 use crate::domain::payment::{self, Fee};
 use crate::http::failure::Failure;
+use crate::i18n::language::Language;
 use crate::keys::Keys;
 use crate::moment::Moment;
 use crate::stats::Stats;
@@ -58,6 +59,8 @@ pub struct Shared {
     pub site_id: Box<str>,
     /// The number of the site's own tunnel.
     pub tunnel_id: TunnelId,
+    /// German as the country of the site spells it.
+    pub(crate) german: Language,
     states: RwLock<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
@@ -125,6 +128,9 @@ impl Site {
 
     /// Assembles a site from the parts that [`crate::ops::lifecycle`] has created or opened.
     pub(crate) fn assemble(store: Store, clock: Clock, config: Config, keys: Keys, row: tunnels::SiteRow) -> Site {
+        // A database that cannot be read is met by whatever reads it next.
+        let country = store.read(|tx| Ok(tunnels::find_own_country(tx)?)).ok().flatten().unwrap_or_default();
+        store.release();
         let shared = Shared {
             clock: Arc::new(clock),
             catalogue: config.catalogue,
@@ -136,6 +142,7 @@ impl Site {
             ports: OnceLock::new(),
             site_id: row.site_id.into(),
             tunnel_id: row.tunnel_id,
+            german: Language::german_of_country(&country),
             states: RwLock::default(),
         };
         Site { store, shared: Arc::new(shared) }
@@ -179,6 +186,11 @@ impl Site {
     /// Stores the ports on which the server listens: the settings may leave the choice to the system.
     pub(crate) fn set_ports(&self, ports: ListeningPorts) {
         _ = self.ports.set(ports);
+    }
+
+    /// The language of a tag, as this site spells it.
+    pub(crate) fn find_language(&self, tag: &str) -> Option<Language> {
+        Language::find(tag).map(|language| language.spelt_as(self.german))
     }
 
     /// The tunnel's name, as people know it.

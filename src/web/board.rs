@@ -75,7 +75,7 @@ struct Quarter {
 
 /// The language of `?language=` or of the screen.
 fn language(call: &Call) -> Language {
-    Language::of_member(&query_text(call, "language")).unwrap_or_else(|| call.language())
+    call.find_language(&query_text(call, "language")).unwrap_or_else(|| call.language())
 }
 
 /// `GET /board`: who flies next, or the form for pairing.

@@ -183,7 +183,7 @@ impl WaiverForm {
 
     /// Says in which language the text is, to a reader of another.
     pub(crate) fn other_language(&self) -> String {
-        let name = Language::of_member(&self.tag).map_or_else(|| self.tag.clone(), |one| one.name().to_owned());
+        let name = Language::find(&self.tag).map_or_else(|| self.tag.clone(), |one| one.name().to_owned());
         self.language.say(&Text::new("waiver.other_language").with("language", name))
     }
 

@@ -116,7 +116,7 @@ fn a_compressed_body_is_415_in_words() {
             let packed = good.clone().header("content-encoding", coding).header("accept-language", "de");
             let reply = caller.send(&packed).refused(415).json();
             assert_eq!(reply["code"], "unsupported_encoding", "{reply}");
-            assert_eq!(reply["message"], "Sende den Inhalt unkomprimiert, ohne Content-Encoding.");
+            assert_eq!(reply["message"], "Den Inhalt unkomprimiert senden, ohne Content-Encoding.");
         }
         caller.send(&good.header("content-encoding", "identity")).ok();
     }

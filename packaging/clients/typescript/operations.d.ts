@@ -1371,13 +1371,13 @@ export interface Translations {
     /** Texts by key */
     data: Record<string, string>;
     /** The language of the texts. */
-    language: "en" | "de" | "fr" | "es" | (string & {});
+    language: "en" | "de" | "fr" | "it" | "es" | (string & {});
     languages: TranslationsLanguagesRow[];
     status: boolean;
 }
 
 export interface TranslationsLanguagesRow {
-    code: "en" | "de" | "fr" | "es" | (string & {});
+    code: "en" | "de" | "fr" | "it" | "es" | (string & {});
     /** As its speakers call it. */
     name: string;
 }

@@ -223,7 +223,7 @@ fn finish_setup(site: &Site, call: &Call) -> Result<SetupOutcome, Failure> {
         match sign_in::check_code(site, call, tx, &account, prove)? {
             Proof::Right(_) => {
                 let session = presented_session(call);
-                let language = call.mail_language();
+                let language = call.language();
                 let recovery_codes = second_factor::finish_activation(
                     site,
                     tx,
@@ -359,7 +359,7 @@ fn check_first_factor(
     };
     if member_id.is_some_and(|claimed| claimed != account.member_id) {
         let accounts = std::slice::from_ref(&account);
-        app::change(site, RankedActor::stranger(call), call.mail_language(), |cx| {
+        app::change(site, RankedActor::stranger(call), call.language(), |cx| {
             sign_in::record_failure(site, call, cx.tx, &account.username, accounts)
         })?;
         return Ok(None);

@@ -22,6 +22,6 @@ crate::operation! {
 
 pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let entry_id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    app::change(site, member, call.mail_language(), |cx| logbook::delete(cx, entry_id))?;
+    app::change(site, member, call.language(), |cx| logbook::delete(cx, entry_id))?;
     Ok(reply::done(call.say("done.deleted")))
 }

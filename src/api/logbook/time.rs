@@ -174,7 +174,7 @@ pub(crate) fn edit(site: &Site, call: &Call, bearer: &Bearer) -> Answer {
     let TimeEdit { entry_date, minutes, tunnel_id, comment, .. } = ParsedBody { read, fields }.finish()?;
     let patch = Patch { entry_date, minutes, tunnel_id, comment, ..Patch::default() };
     let edit = |cx: &Change| time::edit(cx, bearer.into(), entry_id, &patch);
-    app::change(site, actor(call, bearer), call.mail_language(), edit)?;
+    app::change(site, actor(call, bearer), call.language(), edit)?;
     Ok(reply::ok(&Written { status: true, message: call.say("done.saved"), entry_id }))
 }
 

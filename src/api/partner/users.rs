@@ -144,7 +144,7 @@ crate::operation! {
 
 pub(crate) fn edit(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let PartnerUserEdit { email, id } = call.body()?;
-    let user = app::change(site, actor(call, partner), call.mail_language(), |cx| {
+    let user = app::change(site, actor(call, partner), call.language(), |cx| {
         partner_users::edit(cx, partner.id(), id, &email)?;
         find(site, cx.tx, partner, id)
     })?;
@@ -176,7 +176,7 @@ crate::operation! {
 
 pub(crate) fn delete(site: &Site, call: &Call, partner: &Partner) -> Answer {
     let id = call.param_id(0).ok_or_else(Failure::not_found)?;
-    app::change(site, actor(call, partner), call.mail_language(), |cx| partner_users::delete(cx, partner.id(), id))?;
+    app::change(site, actor(call, partner), call.language(), |cx| partner_users::delete(cx, partner.id(), id))?;
     Ok(reply::done(call.say("done.deleted")))
 }
 

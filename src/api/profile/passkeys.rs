@@ -71,7 +71,7 @@ crate::operation! {
 pub(crate) fn delete(site: &Site, call: &Call, member: &Member) -> Answer {
     let passkey_id = call.param_id(0).ok_or_else(Failure::not_found)?;
     member.check_proven(site.now())?;
-    app::change(site, member, call.mail_language(), |cx| {
+    app::change(site, member, call.language(), |cx| {
         match passkey::remove(site, call, cx.tx, (member.id(), member.session()), passkey_id)? {
             true => Ok(()),
             false => Err(Failure::not_found()),

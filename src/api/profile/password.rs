@@ -56,7 +56,7 @@ pub(crate) fn change(site: &Site, call: &Call, member: &Member) -> Answer {
     // Checking the strength takes milliseconds, so it comes after the current password, whose failed attempts are limited.
     password::check(&new, &owner).map_err(|text| Failure::field("password", text))?;
     let password_hash = site.hash(&new);
-    app::change(site, member, call.mail_language(), |cx| {
+    app::change(site, member, call.language(), |cx| {
         credentials::change_password(cx, &cx.own()?, &proven, &password_hash, member.session())
     })?;
     Ok(reply::done(call.say("done.password_changed")))

@@ -59,7 +59,7 @@ crate::operation! {
 }
 
 pub(crate) fn end(site: &Site, call: &Call, member: &Member) -> Answer {
-    app::change(site, member, call.mail_language(), |cx| credentials::end_session(cx, call.param(0)))?;
+    app::change(site, member, call.language(), |cx| credentials::end_session(cx, call.param(0)))?;
     Ok(reply::done(call.say("done.session_ended")))
 }
 
@@ -74,7 +74,7 @@ crate::operation! {
 
 pub(crate) fn end_others(site: &Site, call: &Call, member: &Member) -> Answer {
     let end = |cx: &Change| credentials::end_sessions(cx, &cx.own()?, Some(member.session()));
-    app::change(site, member, call.mail_language(), end)?;
+    app::change(site, member, call.language(), end)?;
     Ok(reply::done(call.say("done.sessions_ended")))
 }
 

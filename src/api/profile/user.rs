@@ -226,7 +226,7 @@ pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
     if password::is_name(&verify_password, &username) {
         return Err(Failure::field("username", Text::new("field.username_own")));
     }
-    app::change(site, member, call.mail_language(), |cx| {
+    app::change(site, member, call.language(), |cx| {
         sign_in::check_same_password(cx.tx, &proven, "verify_password")?;
         let names = Names { username: &username, screen_name: &screen_name, real_name: &real_name, tunnel_id };
         own_profile::edit(cx, &names)

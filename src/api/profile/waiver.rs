@@ -169,12 +169,7 @@ pub(crate) fn get(site: &Site, call: &Call, member: &Member) -> Answer {
     check_required(site)?;
     site.store.read(|tx| {
         let in_force = site_texts::find_in_force(tx, Kind::Waiver)?.ok_or_else(Failure::not_found)?;
-        let text = site_texts::find_best(
-            tx,
-            Kind::Waiver,
-            in_force.version,
-            call.member_language().unwrap_or_default().tag(),
-        )?;
+        let text = site_texts::find_best(tx, Kind::Waiver, in_force.version, call.language().tag())?;
         let text = text.ok_or_else(Failure::not_found)?;
         let due = waivers::list_due(site, tx, member.id())?;
         Ok(reply::ok(&Waiver {

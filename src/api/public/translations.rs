@@ -22,8 +22,13 @@ crate::body! {
 }
 
 impl Named for Language {
-    const NAMES: &'static [(&'static str, Language)] =
-        &[("en", Language::English), ("de", Language::German), ("fr", Language::French), ("es", Language::Spanish)];
+    const NAMES: &'static [(&'static str, Language)] = &[
+        ("en", Language::English),
+        ("de", Language::German),
+        ("fr", Language::French),
+        ("it", Language::Italian),
+        ("es", Language::Spanish),
+    ];
 
     /// Finds a language by its tag, which may have a region.
     fn named(text: &str) -> Option<Language> {
@@ -35,7 +40,7 @@ crate::answer! {
     struct Translations {
         status: True,
         /// The language of the texts.
-        language: &'static str ["en", "de", "fr", "es"] = "en",
+        language: &'static str ["en", "de", "fr", "it", "es"] = "en",
         languages: Vec<LanguageReply>,
         /// Texts by key; `{name}` in one is a place for a value.
         data: BTreeMap<&'static str, &'static str> = { "done.saved": "Saved." },
@@ -44,7 +49,7 @@ crate::answer! {
 
 crate::answer! {
     inline struct LanguageReply {
-        code: &'static str ["en", "de", "fr", "es"] = "en",
+        code: &'static str ["en", "de", "fr", "it", "es"] = "en",
         /// As its speakers call it.
         name: &'static str = "English",
     }
@@ -65,7 +70,7 @@ crate::operation! {
             "parameters": [
                 {
                     "name": "language", "in": "query", "description": "Counts before `accept-language`.",
-                    "schema": { "anyOf": [{ "enum": ["en", "de", "fr", "es"] }, { "const": "" }] },
+                    "schema": { "anyOf": [{ "enum": ["en", "de", "fr", "it", "es"] }, { "const": "" }] },
                     "example": "de",
                 },
             ],
@@ -74,7 +79,7 @@ crate::operation! {
 
 pub(crate) fn get(_: &Site, call: &Call) -> Answer {
     let TranslationsQuery { language } = ParsedBody::read(call.query()).finish()?;
-    let language = language.unwrap_or(call.language());
+    let language = language.unwrap_or(call.language()).spelt_as(call.german);
     let shown = |key: &str| !WITHHELD.iter().any(|prefix| key.starts_with(prefix));
     let texts = language.texts().iter().map(|(key, text)| (key.as_str(), text.as_str()));
     let body = Translations {

@@ -328,10 +328,10 @@ impl Field for LanguageTag {
 
     fn read(value: &Value) -> Result<String, Text> {
         let text = Line::<1024>::read(value)?.replace('_', "-");
-        let named = Language::AT_KIOSK.iter().find(|one| one.name().to_lowercase() == text.to_lowercase());
+        let named = Language::ALL.iter().find(|one| one.name().to_lowercase() == text.to_lowercase());
         let tag = named.map_or(text, |language| language.tag().to_owned());
-        let known = Language::of_member(&tag).filter(|_| tag.len() <= TAG_CHARS_MAX);
-        known.map(|_| tag).ok_or_else(|| Text::new("field.one_of").with("values", Language::member_tags()))
+        let known = Language::find(&tag).filter(|_| tag.len() <= TAG_CHARS_MAX);
+        known.map(|_| tag).ok_or_else(|| Text::new("field.one_of").with("values", Language::tags()))
     }
 
     fn schema() -> Value {

@@ -175,7 +175,7 @@ fn send_to(
 ) -> Result<bool, Failure> {
     let Some(profile) = members::find(tx, member_id)? else { return Ok(false) };
     let Some(address) = confirmed_address(&profile, channel) else { return Ok(false) };
-    let target = Target { member_id, channel, address, language: call.mail_language(), cause };
+    let target = Target { member_id, channel, address, language: call.language(), cause };
     Ok(passcode::send(site, tx, usage, &target)?.is_counted())
 }
 
@@ -189,7 +189,7 @@ fn imitate_send(
     usage: Use,
 ) -> Result<(), Failure> {
     let Some(_) = members::find(tx, member_id)? else { return Ok(()) };
-    let target = Target { member_id, channel, address: "nobody@example.com", language: call.mail_language(), cause };
+    let target = Target { member_id, channel, address: "nobody@example.com", language: call.language(), cause };
     passcode::imitate_send(site, tx, usage, &target)
 }
 
@@ -237,7 +237,7 @@ fn set_password(
                     return Err(Failure::field("password", text));
                 }
                 let actor = RankedActor::account(account.member_id, account.role, &call.actor(account.member_id));
-                let cx = actor.change(site, tx, call.mail_language());
+                let cx = actor.change(site, tx, call.language());
                 credentials::reset_password(&cx, &cx.own()?, &password_hash, &proof.kept)?;
                 recovered.set(Some(account.member_id));
                 return Ok(Outcome::Done);

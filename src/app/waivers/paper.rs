@@ -7,7 +7,7 @@ use crate::domain::local_time::TimeZone;
 use crate::domain::waiver::{self, Relation, SigningPlace};
 use crate::domain::when;
 use crate::http::failure::Failure;
-use crate::i18n::language::{Language, Text};
+use crate::i18n::language::Text;
 use crate::keys::hex;
 use crate::site::Site;
 use crate::store::Read;
@@ -32,7 +32,7 @@ fn read_paper(
     let text = site_texts::find(tx, Kind::Waiver, signed.version, &signed.language)?.ok_or_else(Failure::broken)?;
     let home = tunnels::find(tx, site.tunnel_id)?.ok_or_else(Failure::broken)?;
     let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
-    let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == signed.language).unwrap_or_default();
+    let language = site.find_language(&signed.language).unwrap_or_default();
     let say = |key: &'static str| language.say(&Text::new(key));
     let facts = [
         ("waiver.number", format!("{signature_id} · {} {member_id}", home.name)),

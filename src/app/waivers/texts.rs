@@ -30,7 +30,7 @@ pub(crate) fn mark<'d>(drafts: impl IntoIterator<Item = &'d Draft>) -> String {
 /// another text than `seen` is there.
 pub(crate) fn save(cx: &Change, kind: Kind, draft: &Draft, seen: &Seen) -> Result<(), Failure> {
     check_admin(cx)?;
-    if !Language::AT_KIOSK.iter().any(|language| language.tag() == draft.language) {
+    if !Language::ALL.iter().any(|language| language.tag() == draft.language) {
         return Err(Failure::not_found());
     }
     let stored = find(cx.tx, kind, &draft.language)?;

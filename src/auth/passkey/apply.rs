@@ -112,7 +112,7 @@ fn register(
         member_id,
         Event::PasskeyAdded,
         &named(&label.name),
-        call.mail_language(),
+        call.language(),
         &call.actor(member_id),
     )?;
     call.outcome.set(AuthOutcome::Plain);
@@ -136,7 +136,7 @@ pub(crate) fn remove(
         member_id,
         Event::PasskeyRemoved,
         &named(&name),
-        call.mail_language(),
+        call.language(),
         &actor,
     )?;
     Ok(true)

@@ -2,17 +2,20 @@
 //! are not translated.
 
 use super::Catalogue;
-use crate::i18n::language::Language;
+use crate::i18n::language::{Language, in_swiss};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// One line a name: in English, German, French, Spanish and Italian, in the order of [`Language`].
-static NAMES: LazyLock<HashMap<&str, [&str; 4]>> = LazyLock::new(|| {
+/// One line a name: in English, German, French, Spanish and Italian, in the order of [`Language`]; and as Swiss people spell German.
+static NAMES: LazyLock<HashMap<&str, [Cow<str>; 5]>> = LazyLock::new(|| {
     let lines = include_str!("../../../assets/catalogue/names.tsv").lines().skip(1);
     let read = |line: &'static str| {
         let mut cells = line.split('\t');
         let english = cells.next()?;
-        Some((english, [cells.next()?, cells.next()?, cells.next()?, cells.next()?]))
+        let [de, fr, es, it] = [cells.next()?, cells.next()?, cells.next()?, cells.next()?];
+        let swiss = Cow::Owned(in_swiss(de));
+        Some((english, [de.into(), fr.into(), es.into(), it.into(), swiss]))
     };
     lines.filter_map(read).collect()
 });
@@ -25,8 +28,9 @@ pub(crate) fn say(language: Language, english: &str) -> &str {
         Language::French => 1,
         Language::Spanish => 2,
         Language::Italian => 3,
+        Language::SwissGerman => 4,
     };
-    NAMES.get(english).map_or(english, |names| names[place])
+    NAMES.get(english).map_or(english, |names| &names[place])
 }
 
 /// The names of the level and the skill of an entry in this language; see [`Catalogue::names`].
@@ -61,5 +65,8 @@ mod tests {
         assert_eq!(NAMES.len(), all.len(), "names that are in no catalogue");
         assert_eq!(say(Language::Italian, "Neutral back position"), "Posizione neutra sul dorso");
         assert_eq!(say(Language::German, "Tanz der Halle"), "Tanz der Halle");
+        let spelt = |language| say(language, "Back carving, feet to the centre");
+        assert_eq!(spelt(Language::German), "Carving auf dem Rücken, Füße zur Mitte");
+        assert_eq!(spelt(Language::SwissGerman), "Carving auf dem Rücken, Füsse zur Mitte");
     }
 }

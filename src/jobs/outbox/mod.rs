@@ -196,7 +196,7 @@ impl OutboxSender {
         let (started, now) = (Instant::now(), self.site.now());
         let id = stable_id(&self.site, message);
         let zone = self.site.time_zone()?;
-        let context = Context { site: &self.name, url: &self.url, zone: &zone };
+        let context = Context { site: &self.name, url: &self.url, zone: &zone, german: self.site.german };
         let channel = &mut self.channels[index];
         let sent = render(&self.site, &context, message).map_err(Trouble::Refused).and_then(|rendered| {
             let (recipient, written_at) = (&message.recipient, message.created_at);
@@ -349,7 +349,7 @@ impl OutboxThreads {
 pub fn render_message(site: &Site, message: &Message) -> Result<RenderedMessage, String> {
     let name = site_name(site).map_err(|e| format!("cannot read the tunnel's name: {e}"))?;
     let zone = site.time_zone().map_err(|e| format!("cannot read the tunnel's time zone: {e}"))?;
-    render(site, &Context { site: &name, url: &site.public_url(), zone: &zone }, message)
+    render(site, &Context { site: &name, url: &site.public_url(), zone: &zone, german: site.german }, message)
 }
 
 fn render(site: &Site, context: &Context, message: &Message) -> Result<RenderedMessage, String> {

@@ -11,7 +11,7 @@ use crate::app::notice;
 use crate::documents::markup::escape;
 use crate::domain::local_time::TimeZone;
 use crate::domain::when;
-use crate::i18n::language::{Language, Text};
+use crate::i18n::language::{Language, Text, with_french_spaces};
 use crate::moment::Moment;
 use crate::store::tables::outbox::Channel;
 use serde_json::Value;
@@ -91,6 +91,8 @@ pub struct Context<'a> {
     pub url: &'a str,
     /// The time zone of dates.
     pub zone: &'a TimeZone,
+    /// German as the site spells it; the templates have no ß.
+    pub german: Language,
 }
 
 /// Renders a message. The error names what is missing, and contains none of the values.
@@ -101,13 +103,20 @@ pub fn render(
     values: &Value,
     written_at: Moment,
 ) -> Result<RenderedMessage, String> {
-    let language = Language::of_member(language).unwrap_or_default();
+    let language = Language::find(language).unwrap_or_default();
+    let template_of = language as usize;
+    let language = language.spelt_as(context.german);
     let found = TEMPLATES.iter().find(|(name, _)| *name == template);
     let (_, texts) = found.ok_or_else(|| format!("there is no template {template}"))?;
-    let (head, body) = texts[language as usize].split_once("\n\n").ok_or("the template has no body")?;
+    let (head, body) = texts[template_of].split_once("\n\n").ok_or("the template has no body")?;
     let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let placeholders = Placeholders { context, values, language, written_at };
-    let plain = |pattern: &str| fill(pattern, |name| placeholders.find(name).map(|value| one_line(&value)));
+    let spaced = |text: &str| match language {
+        Language::French => with_french_spaces(text),
+        _ => text.to_owned(),
+    };
+    let body = spaced(body);
+    let plain = |pattern: &str| fill(&spaced(pattern), |name| placeholders.find(name).map(|value| one_line(&value)));
     let subject = plain(header("Subject:").ok_or("the template has no subject")?)?;
     let closing =
         language.say(&Text::new(header("Closing:").unwrap_or("mail.closing")).with("site", one_line(context.site)));
@@ -261,8 +270,12 @@ mod tests {
     use crate::auth::passcode::Use;
     use serde_json::json;
 
-    const CONTEXT: Context =
-        Context { site: "Windwerk & <Söhne>", url: "https://tunnel.example.org", zone: &TimeZone::UTC };
+    const CONTEXT: Context = Context {
+        site: "Windwerk & <Söhne>",
+        url: "https://tunnel.example.org",
+        zone: &TimeZone::UTC,
+        german: Language::German,
+    };
 
     fn rendered(template: &str, language: &str, values: &Value) -> RenderedMessage {
         render(template, language, &CONTEXT, values, Moment(1_780_000_000)).unwrap()
@@ -277,7 +290,7 @@ mod tests {
             "number": 12, "amount": "30.00 CHF", "kind": "Cash", "until": "3 May 2027", "day": "3 May 2026, 14:05", "days": 7,
         });
         for (name, texts) in TEMPLATES {
-            for language in Language::AT_KIOSK {
+            for language in Language::ALL {
                 let message = rendered(name, language.tag(), &values);
                 assert!(message.subject.contains(CONTEXT.site), "{name} {language:?}");
                 assert!(!message.text.contains('{') && !message.text.contains("mail."), "{name}: {}", message.text);

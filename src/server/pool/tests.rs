@@ -31,6 +31,7 @@ fn call() -> Call {
         path: "/".to_owned(),
         headers: Default::default(),
         query: String::new(),
+        german: Language::German,
         peer: [127, 0, 0, 1].into(),
         secure: false,
         request_id: "request-1".to_owned(),

@@ -26,6 +26,7 @@ use crate::http::gzip;
 use crate::http::reply::{self, Reply};
 use crate::http::request_id;
 use crate::http::row::Row;
+use crate::i18n::language::Language;
 use crate::moment::Moment;
 use crate::routes::TABLE;
 use crate::site::live::LiveConfig;
@@ -92,6 +93,8 @@ pub(super) struct HttpService {
     site: std::sync::Mutex<Site>,
     /// The site's name, for the error page of a request that reaches no operation.
     site_name: Arc<CachedName>,
+    /// German as the site spells it.
+    german: Language,
     /// The settings, for the names of the site.
     config: Arc<LiveConfig>,
     proxies: Vec<IpNet>,
@@ -132,6 +135,7 @@ impl HttpService {
             body_room: Arc::default(),
             site: std::sync::Mutex::new(site.for_another_thread()),
             site_name: site.state(),
+            german: site.german,
             config: site.config.clone(),
             proxies: site.config.proxies.clone(),
             origins: Origins::new(&site.config.allowed_origins),
@@ -176,7 +180,7 @@ impl HttpService {
             from_home: self.is_from_home(caller, request.uri(), request.headers()),
             secure: kind == ListenerKind::Secure,
             row: None,
-            language: accept::language_of(request.uri().path(), request.headers()),
+            language: accept::language(request.headers()).unwrap_or_default().spelt_as(self.german),
             monitor_user: None,
             body_share: None,
             body_unsent: false,
@@ -272,6 +276,7 @@ impl HttpService {
             secure: kind == ListenerKind::Secure,
             from_home: line.from_home,
             headers: head.headers,
+            german: self.german,
             query: head.uri.query().unwrap_or("").to_owned(),
             request_id: line.request_id.clone(),
             body,

@@ -124,7 +124,7 @@ pub(crate) fn show_door(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let page = EntranceCard {
         frame: Frame::of(site, call, clerk, "/desk/kiosks")?,
         address: AddressCode::of(site, "/join"),
-        words: Language::AT_KIOSK.map(|one| (one.tag(), one.say(&Text::new("kiosk.door")))),
+        words: Language::ALL.map(|one| (one.tag(), one.say(&Text::new("kiosk.door")))),
     };
     Ok(shown(StatusCode::OK, call.language(), &page))
 }

@@ -131,7 +131,7 @@ fn find_kind(site: &Site, name: &str) -> Result<Kind, Failure> {
 }
 
 fn find_language(tag: &str) -> Result<Language, Failure> {
-    Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag).ok_or_else(Failure::not_found)
+    Language::ALL.into_iter().find(|one| one.tag() == tag).ok_or_else(Failure::not_found)
 }
 
 /// `GET /desk/texts`: the drafts and versions of one `kind`.
@@ -147,7 +147,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
         let all = site_texts::list_drafts(tx, kind)?;
         Ok((texts::list_changed(tx, kind)?, all, site_texts::list_versions(tx, kind, VERSIONS_MAX)?))
     })?;
-    let missing: Vec<&str> = Language::AT_KIOSK
+    let missing: Vec<&str> = Language::ALL
         .into_iter()
         .filter(|one| !all_drafts.iter().any(|draft| draft.language == one.tag()))
         .map(Language::name)
@@ -177,7 +177,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, kind: Kind, problem: Option<Str
     let page = ListPage {
         kinds: KINDS.map(tab).into(),
         kind: kind.name(),
-        languages: Language::AT_KIOSK.map(written).into(),
+        languages: Language::ALL.map(written).into(),
         versions: versions.into_iter().map(version).collect(),
         has_drafts: !drafts.is_empty(),
         missing,

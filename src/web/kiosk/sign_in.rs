@@ -147,7 +147,7 @@ type Entry = Result<(String, Option<Language>), &'static str>;
 fn enter(cx: &Change, kiosk: &Kiosk, account: &Account) -> Result<Entry, Failure> {
     let Some(token) = kiosk::enter(cx.tx, kiosk, account)? else { return Ok(Err("kiosk.closed")) };
     let tag = members::find_language(cx.tx, account.member_id)?.unwrap_or_default();
-    Ok(Ok((token, Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag))))
+    Ok(Ok((token, Language::ALL.into_iter().find(|one| one.tag() == tag))))
 }
 
 /// The reply to a sign-in: the home page, else the form with the reason.

@@ -61,7 +61,7 @@ pub(crate) fn show_start(site: &Site, call: &Call) -> Answer {
     let join = format!("{}/join?language={}", site.public_url(), call.language().tag());
     let page = Page {
         screen: Screen::outside(site, call)?,
-        languages: Language::AT_KIOSK,
+        languages: Language::ALL,
         chosen,
         qr: qr::svg(&join).ok_or_else(Failure::broken)?,
     };
@@ -85,7 +85,7 @@ pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
 /// `POST /kiosk/language`: sets the language until sign-out.
 pub(crate) fn choose_language(site: &Site, call: &Call, _: &Kiosk) -> Answer {
     let tag = read_form(call, |form| form.required("language", fields::line(5)))?;
-    let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag).ok_or_else(Failure::not_found)?;
+    let language = Language::ALL.into_iter().find(|one| one.tag() == tag).ok_or_else(Failure::not_found)?;
     Ok(kiosk::with_language(site, call, reply::see_other("/kiosk"), Some(language)))
 }
 

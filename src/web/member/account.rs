@@ -68,7 +68,7 @@ struct Page {
 impl Page {
     /// The languages as options: tag, name, whether chosen.
     fn languages(&self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
-        Language::AT_KIOSK.into_iter().map(|one| (one.tag(), one.name(), self.chosen == Some(one)))
+        Language::ALL.into_iter().map(|one| (one.tag(), one.name(), self.chosen == Some(one)))
     }
 }
 
@@ -134,7 +134,7 @@ fn page(site: &Site, call: &Call, member: &Member, pin: Option<Pin>, problem: Op
         devices,
         by_number,
         reminded_by: own_profile::REMINDED_BY.map(|(name, key)| (name, key, name == reminded)).into(),
-        chosen: chosen.and_then(|tag| Language::of_member(&tag)),
+        chosen: chosen.and_then(|tag| Language::find(&tag)),
         problem,
     };
     Ok(show(status, language, &page))
@@ -185,7 +185,7 @@ pub(crate) fn change_password(site: &Site, call: &Call, member: &Member) -> Answ
 /// `POST /me/account/language`: the language of mails and papers; without one it is that of each sign-in.
 pub(crate) fn choose_language(site: &Site, call: &Call, member: &Member) -> Answer {
     let tag = read_form(call, |form| form.line("language", LANGUAGE_CHARS_MAX))?;
-    let language = Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag);
+    let language = Language::ALL.into_iter().find(|one| one.tag() == tag);
     if language.is_none() && !tag.is_empty() {
         return Err(Failure::field("language", Text::new("field.missing")));
     }

@@ -114,7 +114,7 @@ fn send(site: &Site, call: &Call, member: &Member, words: &'static Words) -> Ans
     let sent = read_address(site, call, member, words).and_then(|(address, secret)| {
         let proven = sign_in::check_own_password(site, call, member.id(), &secret)?.at("password")?;
         limits::MESSAGE_REQUESTS.take(site, call.network())?;
-        app::change(site, member, call.mail_language(), |cx| {
+        app::change(site, member, call.language(), |cx| {
             sign_in::check_same_password(cx.tx, &proven, "password")?;
             credentials::set_proven(cx, member.session())?;
             let target = Target {
@@ -175,7 +175,7 @@ fn verify(site: &Site, call: &Call, member: &Member, words: &'static Words) -> A
         return Ok(asks);
     }
     let code: String = code.split_whitespace().collect();
-    let taken = app::change(site, member, call.mail_language(), |cx| {
+    let taken = app::change(site, member, call.language(), |cx| {
         let went_to = passcode::take_sent_to(site, cx.tx, member.id(), words.usage, &code, &address)?;
         let Some(address) = went_to else { return Ok(false) };
         own_profile::set_address(cx, words.channel, &address)?;

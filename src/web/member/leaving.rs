@@ -56,7 +56,7 @@ pub(crate) fn ask(site: &Site, call: &Call, member: &Member) -> Answer {
     if let Some(asks) = prove::demand(site, member, own::LEAVING) {
         return Ok(asks);
     }
-    match app::change(site, member, call.mail_language(), |cx| leaving::ask(cx, member.session())) {
+    match app::change(site, member, call.language(), |cx| leaving::ask(cx, member.session())) {
         Ok(_) => Ok(reply::see_other(own::LEAVING)),
         Err(failure) => refused_form(failure, call, |problem| page(site, call, member, Some(problem))),
     }

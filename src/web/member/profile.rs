@@ -92,7 +92,7 @@ fn edit(site: &Site, call: &Call, member: &Member) -> Result<(), Failure> {
     if password::is_name(&secret, &username) {
         return Err(Failure::field("username", Text::new("field.username_own")));
     }
-    app::change(site, member, call.mail_language(), |cx| {
+    app::change(site, member, call.language(), |cx| {
         sign_in::check_same_password(cx.tx, &proven, "password")?;
         let names = Names { username: &username, screen_name: &screen_name, real_name: &real_name, tunnel_id };
         own_profile::edit(cx, &names)

@@ -44,7 +44,7 @@ struct Welcome {
 
 /// The chosen language, else the browser's.
 fn language(call: &Call, chosen: &str) -> Language {
-    Language::of_member(chosen).unwrap_or_else(|| call.language())
+    call.find_language(chosen).unwrap_or_else(|| call.language())
 }
 
 fn frame(site: &Site, language: Language) -> Result<Frame, Failure> {
@@ -60,7 +60,7 @@ fn page(site: &Site, language: Language, form: FormState) -> Answer {
     let status = form_status(form.has_problems());
     let page = Page {
         frame: frame(site, language)?,
-        languages: Language::AT_KIOSK,
+        languages: Language::ALL,
         today: site.time_zone()?.date(site.now()),
         form,
     };

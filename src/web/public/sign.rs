@@ -19,7 +19,7 @@ use crate::web::kiosk::waiver::list_due;
 use crate::web::waiver_form::{self, WaiverForm};
 use crate::web::{check_waivers_required, client_error_text, done, form, form_status, query_text};
 use askama::Template;
-use http::{StatusCode, header};
+use http::StatusCode;
 
 pub(super) const CODE_CHARS_MAX: usize = 64;
 
@@ -53,9 +53,7 @@ pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
 
 /// The language of the link, else the browser's.
 pub(super) fn language(call: &Call, tag: &str) -> Language {
-    let browser = call.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let tag = if tag.is_empty() && browser.starts_with("it") { "it" } else { tag };
-    Language::AT_KIOSK.into_iter().find(|one| one.tag() == tag).unwrap_or_else(|| call.language())
+    call.find_language(tag).unwrap_or_else(|| call.language())
 }
 
 pub(super) fn find(site: &Site, code: &str) -> Result<Option<MemberId>, Failure> {

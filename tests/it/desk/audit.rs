@@ -33,8 +33,7 @@ fn actions_are_shown_in_words_newest_first_and_filtered_by_person_action_and_day
     let admin = Clerk::at(&site, &boss);
     let page = admin.get(PAGE).page();
     assert_eq!(numbers(&page), [4, 3, 2, 1], "{page}");
-    for said in ["Banned the member", "Made a new booking PIN", "Signed in to serve others", "Member 4711", "10.0.0.5"]
-    {
+    for said in ["Banned the member", "Made a new booking PIN", "Signed in as staff", "Member 4711", "10.0.0.5"] {
         assert!(page.contains(said), "{said}: {page}");
     }
     assert!(!page.contains("<img src=x") && page.contains("&#60;img src=x onerror=alert(1)&#62;"), "{page}");

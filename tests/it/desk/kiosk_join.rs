@@ -391,7 +391,7 @@ fn the_new_guest_goes_on_on_a_telephone_once_within_two_minutes() {
     let site = with_mail(true);
     let kiosk = paired(&site);
     let code_of = |page: &str| {
-        assert!(page.contains("Go on on your telephone") && page.contains("It works once, until"), "{page}");
+        assert!(page.contains("Continue on your telephone") && page.contains("It works once, until"), "{page}");
         // The picture is an SVG; what it says is looked up where the code is stored.
         count(&site, "SELECT count(*) FROM account_claims WHERE email = '' AND ends_at - created_at = 120")
     };
@@ -402,5 +402,5 @@ fn the_new_guest_goes_on_on_a_telephone_once_within_two_minutes() {
     assert_eq!(code_of(&again), 1, "a page that is loaded again shows another code, and the first is void");
     site.change(|tx| Ok(tx.run("UPDATE members SET password_hash = 'x' WHERE real_name = 'Ada Østergård'", [])?));
     let owned = kiosk.post("/kiosk/join", &typed(&number, &[])).page();
-    assert!(!owned.contains("Go on on your telephone"), "whoever has a password signs in with it: {owned}");
+    assert!(!owned.contains("Continue on your telephone"), "whoever has a password signs in with it: {owned}");
 }

@@ -155,7 +155,7 @@ fn a_check_in_that_was_noted_and_cannot_be_made_reaches_the_desk_and_the_guest()
     assert!(waits());
     let card = clerk.get(&format!("/desk/members/{}", jane.id)).page();
     let settle = format!("/desk/bookings/{own}/check-in/settle");
-    assert!(card.contains("the guest believes to be checked in") && card.contains(&settle), "{card}");
+    assert!(card.contains("the guest thinks they are checked in") && card.contains(&settle), "{card}");
     let done = clerk.post(&settle, &[]);
     assert_eq!(done.header("location"), Some(&*format!("/desk/members/{}?done=settled", jane.id)));
     assert!(!waits() && !clerk.get(&format!("/desk/members/{}", jane.id)).page().contains(&settle));

@@ -33,7 +33,7 @@ fn take(admin: &Clerk, list: &str) -> (String, String) {
     assert_eq!(taken.status, 303, "{taken}");
     let said = admin.get(taken.header("location").unwrap()).page();
     let said =
-        said.split_once("The list is taken in: ").and_then(|(_, rest)| rest.split_once('.')).expect("what was done").0;
+        said.split_once("The list is imported: ").and_then(|(_, rest)| rest.split_once('.')).expect("what was done").0;
     (said.to_owned(), page)
 }
 
@@ -88,11 +88,11 @@ fn each_row_is_new_changed_same_or_wrong_and_a_look_writes_nothing() {
     assert!(page.contains("1 new, 1 changed, 0 the same, 1 wrong"), "{page}");
     assert_eq!(states(&page), ["2 new", "3 changed", "4 wrong"]);
     for words in
-        ["“Ada Doe” becomes “Ada Lovelace”", "Column 1 (username)", "Column 4 (dob)", "5/4/1980", "Nothing is taken"]
+        ["“Ada Doe” becomes “Ada Lovelace”", "Column 1 (username)", "Column 4 (dob)", "5/4/1980", "Nothing is imported"]
     {
         assert!(page.contains(words), "{words}: {page}");
     }
-    assert!(!page.contains("Take the list in"), "a list with a mistake is not taken: {page}");
+    assert!(!page.contains("Import the list"), "a list with a mistake is not taken: {page}");
     assert_eq!((site.rows(), row(&site, ada)), rows);
     // Not even where somebody confirms what the page does not offer.
     let forced = admin.post(&format!("{PAGE}/take"), &[("list", &field(&page, "list"))]);
@@ -128,7 +128,10 @@ fn a_confirmed_list_is_taken_once_and_again_changes_nothing() {
     assert_eq!(site.inside().time_zone().unwrap().date(Moment(end)), "2030-11-26");
     let rows = site.rows();
     let looked = look(&admin, &list).page();
-    assert!(looked.contains("Everybody on this list is here") && states(&looked) == ["2 same", "3 same"], "{looked}");
+    assert!(
+        looked.contains("Everybody on this list is already here") && states(&looked) == ["2 same", "3 same"],
+        "{looked}"
+    );
     let again = admin.post(&format!("{PAGE}/take"), &[("list", &encoded(&list))]);
     assert_eq!(again.header("location"), Some("/desk/member-list?new=0&changed=0"));
     assert_eq!(site.rows(), rows);
@@ -159,7 +162,7 @@ fn a_confirmation_that_is_sent_again_gets_the_first_answer_and_takes_nothing_bac
     let answers = confirm_together(&site, &[&pages[0], &pages[1]]);
     assert!(answers.iter().any(|one| one.header("location") == Some("/desk/member-list?new=1&changed=0")));
     for answer in answers.iter().filter(|one| one.status != 303) {
-        assert!(answer.status == 200 && answer.page().contains("Everybody on this list is here"), "{answer}");
+        assert!(answer.status == 200 && answer.page().contains("Everybody on this list is already here"), "{answer}");
     }
 }
 
@@ -236,7 +239,7 @@ fn the_page_speaks_the_clerk_s_language() {
     let origin = format!("http://{}", site.address());
     for (language, title, wrong) in [
         ("de", "Liste einlesen", "Hier beginnt ein Anführungszeichen"),
-        ("fr", "Reprendre une liste", "Un guillemet"),
+        ("fr", "Importer une liste", "Un guillemet"),
         ("es", "Importar una lista", "Aquí se abre una comilla"),
     ] {
         let headers = [("origin", &*origin), ("accept-language", language)];

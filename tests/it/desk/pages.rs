@@ -8,6 +8,7 @@ use base64::Engine;
 use serde_json::json;
 use std::path::PathBuf;
 use tunneldesk::domain::local_time::TimeZone;
+use tunneldesk::i18n::language::Language;
 use tunneldesk::jobs::outbox::render::{self, Context};
 use tunneldesk::moment::Moment;
 
@@ -84,7 +85,7 @@ const INSIDE: &[Page] = &[
     Page { name: "reports-members", path: "/desk/reports/members", shows: "By currency" },
     Page { name: "site", path: "/desk/site", shows: "Make the first backup: tunneldesk backup" },
     Page { name: "site-users", path: "/desk/site/users", shows: "Give a role" },
-    Page { name: "site-audit", path: "/desk/site/audit", shows: "Signed in to serve others" },
+    Page { name: "site-audit", path: "/desk/site/audit", shows: "Signed in as staff" },
     Page { name: "site-audit-none", path: "/desk/site/audit?what=key.rotated", shows: "No entries." },
     Page { name: "contact", path: "/desk/contact/1", shows: "A birthday" },
     Page { name: "payments", path: "/desk/payments", shows: "pi_too_little" },
@@ -285,7 +286,12 @@ fn thin_out(browser: &Browser) {
 /// Checks mails as mail programs show them.
 #[test]
 fn every_mail_is_accessible_and_small() {
-    let context = Context { site: "Föhnhalle Thun", url: "https://tunnel.example.org", zone: &TimeZone::UTC };
+    let context = Context {
+        site: "Föhnhalle Thun",
+        url: "https://tunnel.example.org",
+        zone: &TimeZone::UTC,
+        german: Language::German,
+    };
     let values = json!({
         "passcode": "012345", "token": "m2yPz0c5uYt8Tq3Rk1Jv9wXe7LbNfDhGsA4iKoQpZ6U", "event": "password_changed",
         "name": "Ann Example", "email": "ann@example.com", "country": "Switzerland", "enquiry": "A birthday", "member": "Number 7, signed in",

@@ -174,5 +174,5 @@ fn a_test_message_without_a_server_says_what_to_do_and_a_waiver_without_a_text_t
         let refused = admin.post(path, &[]);
         assert_eq!(refused.status, 422, "{refused}");
     }
-    assert!(admin.get(PATH).page().contains("nobody signs and nobody is stopped"));
+    assert!(admin.get(PATH).page().contains("nobody can sign and nobody is stopped"));
 }

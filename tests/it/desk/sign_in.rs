@@ -96,7 +96,10 @@ fn a_member_s_passkey_does_not_sign_in_at_the_desk_and_leaves_no_session_and_no_
     let credential = Page::at(&site.origin()).get(&mut key, &options);
     let before = site.rows();
     let refused = Clerk::outside(&site).post("/desk/sign-in/passkey", &[("credential", &credential)]);
-    assert!(refused.status == 422 && refused.page().contains("ask an admin to give yours that role"), "{refused}");
+    assert!(
+        refused.status == 422 && refused.page().contains("ask an admin to give your account the role"),
+        "{refused}"
+    );
     let after = site.rows();
     assert_eq!((after["sessions"], after["devices"]), (before["sessions"], before["devices"]));
 }
@@ -107,7 +110,7 @@ fn a_refused_sign_in_says_what_to_do() {
     let (jane, desk) = (site.member("jane"), site.desk());
     let clerk = Clerk::outside(&site);
     for (name, password, said) in [
-        (jane.name.as_str(), PASSWORD, "ask an admin to give yours that role"),
+        (jane.name.as_str(), PASSWORD, "ask an admin to give your account the role"),
         (jane.name.as_str(), "wrong", "Wrong username or password"),
         ("nobody", "wrong", "Wrong username or password"),
         (desk.name.as_str(), "", "both your username and your password"),

@@ -227,7 +227,7 @@ fn a_clerk_undoes_the_own_last_fee_within_ten_minutes_and_an_admin_sees_it() {
     let (first, last) = (pay(&clerk, jane.id, "cash", ""), pay(&clerk, joe.id, "cash", ""));
     assert_eq!(undo(&clerk, first).status, 403, "not the last");
     assert_eq!(undo(&other, last).status, 403, "not the own");
-    assert!(clerk.get(&format!("/desk/till/entries/{last}")).page().contains("You can undo your last one"));
+    assert!(clerk.get(&format!("/desk/till/entries/{last}")).page().contains("You can undo your last entry"));
     let done = undo(&clerk, last);
     let reversal = last + 1;
     let place = format!("/desk/till/entries/{reversal}?done=undone");

@@ -188,7 +188,7 @@ fn a_decision_on_a_waiver_is_not_turned_round_and_a_ban_not_reworded_unseen() {
     let yes = [("signature", "1"), ("may_fly", "yes"), ("word", "looks fit")];
     let refused = ben.post(&decide, &[&yes[..], &[("seen", &stale)]].concat());
     let page = refused.page();
-    assert!(refused.status == 422 && page.contains("the flyer does not fly"), "{page}");
+    assert!(refused.status == 422 && page.contains("decided against the flight"), "{page}");
     assert!(page.contains(": must see a doctor.") && page.contains("value=\"looks fit\""), "{page}");
     assert_eq!(site.rows()["waiver_decisions"], 1, "the same decision sent twice is one");
     assert_eq!(ben.post(&decide, &[&yes[..], &[("seen", &seen(&page))]].concat()).status, 303);

@@ -20,7 +20,7 @@ fn a_mail_arrives_in_its_language_as_text_and_html_over_tls() {
     let site = site_with_mail(&office);
     for (language, subject, words) in [
         ("en", "Your sign-in code for Windwerk", "nobody at Windwerk will ask for it"),
-        ("de", "Dein Anmeldecode für Windwerk", "mit diesem Code schließt du deine Anmeldung bei Windwerk ab"),
+        ("de", "Dein Anmeldecode für Windwerk", "mit diesem Code meldest du dich bei Windwerk an"),
         ("fr", "Votre code de connexion pour Windwerk", "Si ce n'était pas vous, vous n'avez rien à faire."),
         ("es", "Tu código para entrar en Windwerk", "Con este código terminas de iniciar sesión"),
     ] {

@@ -20,7 +20,7 @@ fn the_catalogue_says_which_are_answered_in_the_callers_language() {
         .map(|q| q["question"].as_i64().unwrap())
         .collect();
     assert_eq!((answered, shown.as_array().unwrap().len()), (vec![3], 12));
-    assert_eq!(shown[0]["text"], "Wie hieß dein erstes Haustier?");
+    assert_eq!(shown[0]["text"], "Wie hiess dein erstes Haustier?");
     let page = jane.get(&format!("{QUESTIONS}?limit=1&offset=2")).ok().json();
     assert_eq!((page.as_array().unwrap().len(), page[0]["question"].as_i64()), (1, Some(3)));
     jane.get(&format!("{QUESTIONS}?limit=0")).refused(422);

@@ -2,7 +2,6 @@
 
 mod contact;
 mod countries;
-mod italian;
 mod translations;
 mod tunnels;
 

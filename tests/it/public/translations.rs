@@ -14,7 +14,9 @@ fn the_texts_are_those_that_the_product_shows() {
         let body = get_in(&site, language.tag(), TRANSLATIONS).ok().json();
         assert_eq!((&body["status"], &body["language"]), (&json!(true), &json!(language.tag())));
         let texts = body["data"].as_object().unwrap();
-        for (key, text) in language.texts() {
+        // The site is in Switzerland.
+        let spelt = if language == Language::German { Language::SwissGerman } else { language };
+        for (key, text) in spelt.texts() {
             let of_mails = key.starts_with("mail.") || key.starts_with("headline.");
             let shown = if of_mails { None } else { Some(json!(text)) };
             assert_eq!(texts.get(key), shown.as_ref(), "{key}");
@@ -37,11 +39,27 @@ fn the_query_has_the_last_word_on_the_language() {
 }
 
 #[test]
+fn a_site_spells_german_as_its_country_does() {
+    let mut site = Site::open();
+    let said = |site: &Site| {
+        let size = |path: &str| get_in(site, "de", path).ok().json()["data"]["site.size"].clone();
+        let refusal = get_in(site, "de-DE", "/account/logbook/print").refused(401).json()["message"].clone();
+        [size(TRANSLATIONS), size(&format!("{TRANSLATIONS}?language=de")), refusal]
+    };
+    let swiss = said(&site);
+    assert_eq!((&swiss[0], &swiss[1]), (&json!("Grösse"), &json!("Grösse")));
+    site.change(|tx| Ok(tx.run("UPDATE tunnels SET country = 'DE'", [])?));
+    site.restart();
+    let german = said(&site);
+    assert_eq!((&german[0], &german[1], &german[2]), (&json!("Größe"), &json!("Größe"), &swiss[2]));
+}
+
+#[test]
 fn a_client_learns_which_languages_there_are() {
     let site = Site::open();
     let body = site.stranger().get(TRANSLATIONS).ok().json();
     let language = |code: &str, name: &str| json!({ "code": code, "name": name });
-    let all = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("es", "Español")];
+    let all = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("it", "Italiano"), ("es", "Español")];
     assert_eq!(body["languages"], json!(all.map(|(code, name)| language(code, name))));
     assert_eq!(body["language"], "en");
 }

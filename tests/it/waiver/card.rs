@@ -48,7 +48,7 @@ fn a_newcomer_at_the_desk_is_led_to_the_waiver_and_from_it_to_the_check_in() {
     let waiver = format!("{card}/waiver");
     let page = admin.get(&place).page();
     assert!(
-        page.contains("The check-in waits for the waiver") && page.contains(&format!("href=\"{waiver}\"")),
+        page.contains("The waiver must be signed before the check-in") && page.contains(&format!("href=\"{waiver}\"")),
         "{page}"
     );
     let check_in = || {

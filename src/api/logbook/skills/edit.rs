@@ -106,7 +106,7 @@ pub(crate) fn edit(site: &Site, call: &Call, member: &Member) -> Answer {
         version: body.version,
     };
     let edit = |cx: &Change| logbook::edit::edit(cx, entry_id, &patch);
-    let status = app::change(site, member, call.mail_language(), edit)?;
+    let status = app::change(site, member, call.language(), edit)?;
     Ok(reply::ok(&SkillWritten::new(call.say("done.saved"), entry_id, status)))
 }
 

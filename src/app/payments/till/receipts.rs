@@ -31,7 +31,7 @@ pub(crate) struct Receipt {
 
 /// Formats a receipt; `language` is used where the member's is not known.
 pub(crate) fn word_receipt(site: &Site, tx: &Read, line: &Line, language: Language) -> Result<Receipt, Failure> {
-    let language = line.member_id.map_or(Ok(language), |member_id| language_on_paper(tx, member_id, language))?;
+    let language = line.member_id.map_or(Ok(language), |member_id| language_on_paper(site, tx, member_id, language))?;
     let zone = tunnels::find_time_zone(tx, site.tunnel_id)?;
     Ok(Receipt {
         language,

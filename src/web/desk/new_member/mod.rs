@@ -79,7 +79,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, mut form: FormState, denial: Op
     };
     let chosen = Some(form.typed("language")).filter(|tag| !tag.is_empty()).unwrap_or(call.language().tag());
     let page = Page {
-        languages: Language::AT_KIOSK.map(|one| (one.tag(), one.name(), one.tag() == chosen)).into(),
+        languages: Language::ALL.map(|one| (one.tag(), one.name(), one.tag() == chosen)).into(),
         minutes: site.config.usual_minutes.clone(),
         today: zone.date(site.now()),
         frame,
@@ -110,7 +110,7 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         email: &email,
         dob: read.person.dob,
         phone: &phone,
-        language: Language::of_member(given(&typed, "language")).unwrap_or_default(),
+        language: Language::find(given(&typed, "language")).unwrap_or_default(),
         minutes,
         form_number: read.number,
         is_somebody_else: !given(&typed, "somebody_else").is_empty(),
@@ -141,8 +141,8 @@ fn read(site: &Site, typed: &[(String, String)]) -> Result<NewMember, Failure> {
     if given(typed, "terms").is_empty() {
         fields.refuse("terms", Text::new("field.terms"));
     }
-    if Language::of_member(given(typed, "language")).is_none() {
-        fields.refuse("language", Text::new("field.one_of").with("values", Language::member_tags()));
+    if Language::find(given(typed, "language")).is_none() {
+        fields.refuse("language", Text::new("field.one_of").with("values", Language::tags()));
     }
     ParsedBody { read, fields }.finish()
 }

@@ -95,9 +95,10 @@ fn again(
 
 /// The printed code as a PDF, in the colleague's language.
 fn paper(site: &Site, sent: &InvitationInput, code: String, ends_at: Moment) -> Answer {
-    let about = sent.language.say(&Text::new(role_key(sent.role)));
+    let language = sent.language.spelt_as(site.german);
+    let about = language.say(&Text::new(role_key(sent.role)));
     let recipient = Recipient { title: "invite.slip_title", name: sent.name.clone(), about };
-    let pdf = slip::pdf(site, sent.language, recipient, code, ends_at)?;
+    let pdf = slip::pdf(site, language, recipient, code, ends_at)?;
     Ok(reply::file("application/pdf", "inline", "invitation.pdf", pdf))
 }
 

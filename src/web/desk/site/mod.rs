@@ -65,7 +65,7 @@ struct Page {
     has_mail: bool,
     has_sms: bool,
     upstream: sync::Upstream,
-    languages: [Language; 4],
+    languages: [Language; 5],
     version: &'static str,
     /// Whether the site requires waivers, whose texts admins write.
     has_texts: bool,

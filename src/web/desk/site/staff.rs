@@ -94,7 +94,7 @@ fn page(
         problem: problem.map(|key| call.say(key)),
         invitations: open,
         offered: ROLES.iter().map(|(role, key)| (role.name(), call.say(key))).collect(),
-        languages: Language::ALL.map(|one| (one.tag(), one.name(), one == invite.language)).into(),
+        languages: Language::ALL.map(|one| (one.tag(), one.name(), one.tag() == invite.language.tag())).into(),
         mails: site.delivers(Channel::Email),
         invite,
     };

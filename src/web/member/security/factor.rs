@@ -92,7 +92,7 @@ pub(crate) fn confirm(site: &Site, call: &Call, member: &Member) -> Answer {
         return Ok(asks);
     }
     let effect = |cx: &Change| second_factors::finish_app(cx, call, &cx.own()?, member.session(), &code);
-    match app::change(site, member, call.mail_language(), effect) {
+    match app::change(site, member, call.language(), effect) {
         Ok(Ok(codes)) => show_codes(site, call, member, codes),
         Ok(Err(problem @ Problem::NoneWaits)) => refuse(site, call, member, PART, call.say(key(problem))),
         Ok(Err(problem)) => secret_card(site, call, member, Some(key(problem))),
@@ -113,7 +113,7 @@ pub(crate) fn turn_on_passcodes(site: &Site, call: &Call, member: &Member) -> An
         }
         second_factors::turn_on_passcodes(cx, &account, member.session()).map(Some)
     };
-    match app::change(site, member, call.mail_language(), effect) {
+    match app::change(site, member, call.language(), effect) {
         Ok(Some(codes)) => show_codes(site, call, member, codes),
         Ok(None) => Ok(reply::see_other(PATH)),
         Err(failure) => refused_form(failure, call, |text| refuse(site, call, member, PART, text)),
@@ -123,7 +123,7 @@ pub(crate) fn turn_on_passcodes(site: &Site, call: &Call, member: &Member) -> An
 /// `POST /me/account/security/send`: sends the passcode that the forms ask for.
 pub(crate) fn send_passcode(site: &Site, call: &Call, member: &Member) -> Answer {
     read_form(call, |_| ())?;
-    let sent = app::change(site, member, call.mail_language(), |cx| {
+    let sent = app::change(site, member, call.language(), |cx| {
         match second_factor::requirement(site, cx.tx, &*cx.own()?, None)? {
             Requirement::Code(RequiredCode::Passcode(Some(to))) => {
                 second_factor::send(site, call, cx.tx, member.id(), &to)
@@ -142,7 +142,7 @@ pub(crate) fn send_passcode(site: &Site, call: &Call, member: &Member) -> Answer
 pub(crate) fn renew_codes(site: &Site, call: &Call, member: &Member) -> Answer {
     let code = typed_code(call)?;
     let effect = |cx: &Change| second_factors::renew_codes(cx, call, &cx.own()?, code.as_deref());
-    match app::change(site, member, call.mail_language(), effect) {
+    match app::change(site, member, call.language(), effect) {
         Ok(Ok(codes)) => show_codes(site, call, member, codes),
         Ok(Err(problem)) => refuse(site, call, member, PART, call.say(key(problem))),
         Err(failure) => refused_form(failure, call, |text| refuse(site, call, member, PART, text)),
@@ -160,7 +160,7 @@ pub(crate) fn turn_off(site: &Site, call: &Call, member: &Member) -> Answer {
             false => Ok(Ok(())),
         }
     };
-    match app::change(site, member, call.mail_language(), effect) {
+    match app::change(site, member, call.language(), effect) {
         Ok(Ok(())) => Ok(reply::see_other(&format!("{PATH}?done=off"))),
         Ok(Err(problem)) => refuse(site, call, member, PART, call.say(key(problem))),
         Err(failure) => refused_form(failure, call, |text| refuse(site, call, member, PART, text)),

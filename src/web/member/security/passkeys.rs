@@ -49,7 +49,7 @@ pub(crate) fn remove(site: &Site, call: &Call, member: &Member) -> Answer {
     }
     let owner = (member.id(), member.session());
     let removed =
-        app::change(site, member, call.mail_language(), |cx| ceremony::remove(site, call, cx.tx, owner, passkey_id));
+        app::change(site, member, call.language(), |cx| ceremony::remove(site, call, cx.tx, owner, passkey_id));
     match removed {
         Ok(true) => Ok(reply::see_other(&format!("{PATH}?done=removed"))),
         Ok(false) => Ok(reply::see_other(PATH)),
