@@ -111,13 +111,14 @@ pub fn render(
     let (head, body) = texts[template_of].split_once("\n\n").ok_or("the template has no body")?;
     let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let placeholders = Placeholders { context, values, language, written_at };
+    // Not in a short message, which a letter beyond its alphabet makes two.
     let spaced = |text: &str| match language {
         Language::French => with_french_spaces(text),
         _ => text.to_owned(),
     };
     let body = spaced(body);
-    let plain = |pattern: &str| fill(&spaced(pattern), |name| placeholders.find(name).map(|value| one_line(&value)));
-    let subject = plain(header("Subject:").ok_or("the template has no subject")?)?;
+    let plain = |pattern: &str| fill(pattern, |name| placeholders.find(name).map(|value| one_line(&value)));
+    let subject = plain(&spaced(header("Subject:").ok_or("the template has no subject")?))?;
     let closing =
         language.say(&Text::new(header("Closing:").unwrap_or("mail.closing")).with("site", one_line(context.site)));
     let paragraphs: Vec<&str> = body.trim().split("\n\n").collect();
@@ -370,5 +371,16 @@ mod tests {
         assert!(rendered("email_taken", "xx", &json!({})).text.contains("Somebody just tried"));
         let other = rendered("security_event", "en", &json!({"event": "a new kind"}));
         assert!(other.subject.ends_with("your sign-in settings were changed"), "{}", other.subject);
+    }
+
+    #[test]
+    fn french_marks_have_a_narrow_space_and_german_mails_no_sharp_s() {
+        let mail = render("passcode_sign_in", "fr", &CONTEXT, &json!({ "passcode": "012345" }), Moment(0)).unwrap();
+        assert!(mail.text.contains("\u{202f}:") && !mail.text.contains(" :"), "{}", mail.text);
+        assert!(mail.html.contains("\u{202f}:"), "{}", mail.html);
+        assert!(mail.sms.is_some_and(|sms| !sms.contains('\u{202f}')));
+        for (name, texts) in TEMPLATES {
+            assert!(!texts[Language::German as usize].contains('ß'), "{name}: one text is for all countries");
+        }
     }
 }

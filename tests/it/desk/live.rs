@@ -128,7 +128,7 @@ fn a_line_with_many_badges_stays_inside_its_list_in_every_language_and_width() {
     }
     site.change(|tx| Ok(tx.run("UPDATE bookings SET arrived_at = ?1 WHERE booking_id = 1", [tx.now()])?));
     let browser = a_clerk(&site);
-    for language in ["en", "de", "fr", "es"] {
+    for language in ["en", "de", "fr", "it", "es"] {
         browser.devtools("Network.setUserAgentOverride", json!({ "userAgent": "Chrome", "acceptLanguage": language }));
         for (width, height) in [(1280, 800), (1180, 800), (1024, 768), (700, 800), (512, 384)] {
             browser.resize(width, height, false);

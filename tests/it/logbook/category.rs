@@ -105,6 +105,6 @@ fn the_reason_is_in_the_reader_s_language() {
         let asking = nora.ask(http::Method::GET, &format!("/account/logbook/category/{}", nora.id));
         asking.header("accept-language", tag).send().ok().json()["coachOption"]["disabled"].as_str().unwrap().to_owned()
     };
-    let all: std::collections::BTreeSet<String> = ["en", "de", "fr", "es"].map(said).into();
-    assert_eq!(all.len(), 4, "{all:?}");
+    let all: std::collections::BTreeSet<String> = ["en", "de", "fr", "it", "es"].map(said).into();
+    assert_eq!(all.len(), 5, "{all:?}");
 }
