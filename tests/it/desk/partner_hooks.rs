@@ -137,3 +137,17 @@ fn a_webhook_is_of_its_partner_and_for_admins() {
     }
     assert_eq!(site.rows(), rows);
 }
+
+#[test]
+fn another_secret_while_two_are_in_force_wants_a_tick() {
+    let site = demo();
+    let (admin, path) = scene(&site);
+    admin.post(&path, &[("url", "https://partner.example/hook")]);
+    let secret = |fields: &[(&str, &str)]| admin.post(&format!("{path}/1/secret"), fields);
+    assert!(!admin.get(&path).page().contains("end_older"));
+    assert_eq!(secret(&[]).status, 200);
+    assert!(admin.get(&path).page().contains("name=\"end_older\" value=\"1\" required"));
+    let refused = secret(&[]);
+    assert!(refused.status == 409 && refused.page().contains("Two secrets are in force"), "{refused}");
+    assert_eq!(secret(&[("end_older", "1")]).status, 200);
+}
