@@ -40,10 +40,12 @@ for (const form of document.querySelectorAll('[data-steps], [data-typing]')) {
         line.append(...keys);
         return line;
     };
-    const letter = one => key(shift ? one.toUpperCase() : one, () => {
+    /** ß has no capital that names are written with. */
+    const capitalOf = one => one === 'ß' ? one : one.toUpperCase();
+    const letter = one => key(shift ? capitalOf(one) : one, () => {
         if (accent === true && ACCENTS[one]) accent = one;
         else {
-            type(shift ? one.toUpperCase() : one);
+            type(shift ? capitalOf(one) : one);
             shift = accent = false;
         }
         draw();

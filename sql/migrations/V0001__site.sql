@@ -349,6 +349,7 @@ CREATE TABLE sessions (
     user_agent   TEXT    NOT NULL DEFAULT '',
     created_at   INTEGER NOT NULL,
     proven_at    INTEGER NOT NULL DEFAULT 0,         -- when the holder proved last who they are: by signing in, by password or code
+    proven_anew_at INTEGER NOT NULL DEFAULT 0,       -- the same, by password or code since the sign-in; 0: by the sign-in alone
     seen_at      INTEGER NOT NULL,                   -- to within a twenty-fourth of idle_seconds
     idle_seconds INTEGER NOT NULL,
     ends_at      INTEGER NOT NULL,

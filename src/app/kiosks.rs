@@ -1,6 +1,6 @@
 //! Kiosks and boards: pairing, revoking, and the bookings that guests make there for themselves.
 
-use super::bookings::{self, Address, Quarter};
+use super::bookings::{self, Address, Placed};
 use super::{Change, Outcome, family};
 use crate::auth::kiosk;
 use crate::domain::audit::{Detail, Subject};
@@ -53,9 +53,10 @@ pub(crate) fn book(cx: &Change, flyers: &[MemberId], minutes_booked: i64, number
     let is_repeat = flyers.iter().try_fold(true, |all, flyer| {
         Ok::<_, Failure>(all && bookings::find_of_desk(cx, registration_of(*flyer, number))?.is_some())
     })?;
-    if !is_repeat && !Quarter::of(cx.site, cx.tx, cx.now())?.has_room(minutes_booked * flyers.len() as i64) {
-        return Err(Failure::field("minutes", Text::new("kiosk.book_no_room")));
-    }
+    let full = || Failure::field("minutes", Text::new("kiosk.book_no_room"));
+    // What was booked with the form before has its room.
+    let known = is_repeat.then(|| bookings::begin_of(cx.now()));
+    let placed = bookings::place(cx, cx.now(), minutes_booked * flyers.len() as i64, known)?.map_err(|_| full())?;
     let mut are_here = true;
     for flyer in flyers {
         if *flyer != member_id && !family::acts_for(cx.site, cx.tx, member_id, *flyer)? {
@@ -64,7 +65,7 @@ pub(crate) fn book(cx: &Change, flyers: &[MemberId], minutes_booked: i64, number
         if let Err(denial) = bookings::admit(cx, *flyer, cx.now(), Address::NotAsked)? {
             return Err(refusal(cx, *flyer, denial_key(denial))?);
         }
-        let booking_id = book_one(cx, *flyer, minutes_booked, registration_of(*flyer, number))?;
+        let booking_id = book_one(cx, *flyer, minutes_booked, registration_of(*flyer, number), placed)?;
         are_here &= bookings::check_in_where_allowed(cx, booking_id)?;
     }
     Ok(are_here)
@@ -88,7 +89,13 @@ fn refusal(cx: &Change, flyer: MemberId, key: &'static str) -> Result<Failure, F
 
 /// Books a flight of today for one flyer. `registration`: the same number again is the same booking. 422 above
 /// [`DAY_BOOKINGS_MAX`].
-fn book_one(cx: &Change, flyer: MemberId, minutes_booked: i64, registration: i64) -> Result<BookingId, Failure> {
+fn book_one(
+    cx: &Change,
+    flyer: MemberId,
+    minutes_booked: i64,
+    registration: i64,
+    placed: Placed,
+) -> Result<BookingId, Failure> {
     let partner_id = bookings::desk_client(cx.tx)?;
     if let Some(known) = &bookings::find_of_desk(cx, registration)? {
         let is_same = known.member_id == flyer && known.as_sent().minutes_booked == minutes_booked;
@@ -100,5 +107,5 @@ fn book_one(cx: &Change, flyer: MemberId, minutes_booked: i64, registration: i64
         return Err(refusal(cx, flyer, "kiosk.book_full")?);
     }
     let sent = bookings::of_desk(cx, registration, cx.now(), cx.now(), minutes_booked);
-    bookings::record(cx, partner_id, flyer, &sent)
+    bookings::record(cx, partner_id, flyer, &sent, placed)
 }

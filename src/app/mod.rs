@@ -58,6 +58,7 @@ pub(crate) mod waivers;
 
 pub(crate) use once::{change_once, once};
 
+use crate::auth::clerk::Proofs;
 use crate::auth::{Clerk, Member, check_fresh};
 use crate::domain::audit::{Actor, ActorId, Detail, Subject};
 use crate::domain::ids::MemberId;
@@ -80,8 +81,8 @@ use std::ops::Deref;
 pub(crate) struct RankedActor {
     pub actor: Actor,
     pub rank: Rank,
-    /// For a clerk, whose cookie alone may be stolen: when the session last proved the identity.
-    proven_at: Option<Moment>,
+    /// For a clerk, whose cookie alone may be stolen.
+    proofs: Option<Proofs>,
 }
 
 /// One change under way: the open transaction with its moment, the site, the actor with its rank, and the language in
@@ -92,7 +93,7 @@ pub(crate) struct Change<'a> {
     pub actor: &'a Actor,
     pub rank: Rank,
     pub language: Language,
-    proven_at: Option<Moment>,
+    proofs: Option<Proofs>,
 }
 
 /// The account that a change is about: one that the actor may serve, or the actor's own.
@@ -111,12 +112,12 @@ pub(crate) enum Outcome {
 impl RankedActor {
     /// The machine's shell, a job or an import: unrestricted.
     pub(crate) fn owner(actor: &Actor) -> RankedActor {
-        RankedActor { actor: actor.clone(), rank: Rank::Owner, proven_at: None }
+        RankedActor { actor: actor.clone(), rank: Rank::Owner, proofs: None }
     }
 
     /// A partner, or a third party that calls a webhook.
     pub(crate) fn outside(id: ActorId, call: &Call) -> RankedActor {
-        RankedActor { actor: Actor::caller(id, call.peer), rank: Rank::Outside, proven_at: None }
+        RankedActor { actor: Actor::caller(id, call.peer), rank: Rank::Outside, proofs: None }
     }
 
     /// A caller without credentials, whom the effect itself knows by what was sent.
@@ -126,18 +127,18 @@ impl RankedActor {
 
     /// Starts a change by this actor in an open transaction.
     pub(crate) fn change<'a>(&'a self, site: &'a Site, tx: &'a Write<'a>, language: Language) -> Change<'a> {
-        Change { site, tx, actor: &self.actor, rank: self.rank, language, proven_at: self.proven_at }
+        Change { site, tx, actor: &self.actor, rank: self.rank, language, proofs: self.proofs }
     }
 
     /// A member with the member's role.
     pub(crate) fn account(member_id: MemberId, role: Role, actor: &Actor) -> RankedActor {
-        RankedActor { actor: actor.clone(), rank: Rank::Account { member_id, role }, proven_at: None }
+        RankedActor { actor: actor.clone(), rank: Rank::Account { member_id, role }, proofs: None }
     }
 }
 
 impl From<&Clerk> for RankedActor {
     fn from(clerk: &Clerk) -> RankedActor {
-        RankedActor { actor: clerk.actor().clone(), rank: clerk.rank(), proven_at: Some(clerk.proven_at()) }
+        RankedActor { actor: clerk.actor().clone(), rank: clerk.rank(), proofs: Some(clerk.proofs()) }
     }
 }
 
@@ -209,7 +210,7 @@ impl Change<'_> {
             return Err(Failure::not_allowed().saying(Text::new(key)));
         }
         if account.role.is_above_member() {
-            self.proven_at.map_or(Ok(()), |at| check_fresh(at, self.now()))?;
+            self.proofs.map_or(Ok(()), |proofs| check_fresh(proofs.at, self.now()))?;
         }
         Ok(SubjectAccount(account))
     }
@@ -228,6 +229,12 @@ impl Change<'_> {
     pub(crate) fn own(&self) -> Result<SubjectAccount, Failure> {
         let member_id = self.member_id().ok_or_else(Failure::not_signed_in)?;
         members::find_account_by_id(self.tx, member_id)?.map(SubjectAccount).ok_or_else(Failure::not_signed_in)
+    }
+
+    /// 403 where a clerk has proved the identity by the sign-in alone, or too long ago: whoever took over a browser just after
+    /// the sign-in diverts no codes and links.
+    pub(crate) fn check_proven_anew(&self) -> Result<(), Failure> {
+        self.proofs.map_or(Ok(()), |proofs| check_fresh(proofs.anew_at, self.now()))
     }
 
     /// 403 unless the actor is the desk, an admin or the machine's owner.

@@ -1,10 +1,11 @@
 //! New members at the desk: registered by a clerk, and optionally booked and checked in.
 
 use super::alike::{self, Told};
-use super::bookings::{self, DeskBooking, Quarter};
-use super::{Change, signup};
+use super::bookings::{self, DeskBooking, Full};
+use super::{Change, Outcome, family, signup};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
+use crate::domain::waiver::Relation;
 use crate::http::failure::Failure;
 use crate::i18n::language::Language;
 use crate::moment::Moment;
@@ -23,6 +24,10 @@ pub(crate) struct Registration<'a> {
     pub(crate) language: Language,
     /// Minutes of a flight now; `None`: only the account.
     pub(crate) minutes: Option<i64>,
+    /// The begin of a quarter of an hour of which the clerk knows that it is full.
+    pub(crate) full_quarter: Option<Moment>,
+    /// The parent beside whom a child is registered.
+    pub(crate) child_of: Option<MemberId>,
     /// Identifies the form, so that a form that is sent twice registers one member.
     pub(crate) form_number: i64,
     /// Whether the clerk saw the possible duplicates and says that this is another person.
@@ -38,10 +43,13 @@ pub(crate) enum Denial {
     Alike(Vec<Alike>),
     /// The form was sent before with other content, and made this member, who stays as they are.
     SentBefore(Alike),
+    /// The quarter of an hour has no room for the flight, and the clerk was not asked about it.
+    Full(Full),
 }
 
 /// Creates an account for a person who accepted the terms; with minutes, also a booking for now with its check-in,
-/// which requires no confirmed address, because the clerk sees the person. The same form sent again returns the same
+/// which requires no confirmed address, because the clerk sees the person. A child's parent may act for it from then on; 422 names
+/// what is wrong with that. The same form sent again returns the same
 /// member; with other content it is refused: a browser that goes back keeps the number of the form. The owner chooses a password with a mailed link or a printed code. Audited. Returns the member's number.
 pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Result<MemberId, Denial>, Failure> {
     cx.check_staff()?;
@@ -52,6 +60,11 @@ pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Resul
     }
     if let Some(denial) = find_alike(cx, registration)? {
         return Ok(Err(denial));
+    }
+    if let Some(minutes) = registration.minutes
+        && let Err(full) = bookings::place(cx, cx.now(), minutes, registration.full_quarter)?
+    {
+        return Ok(Err(Denial::Full(full)));
     }
     let new = members::NewMember {
         real_name: registration.real_name,
@@ -64,11 +77,14 @@ pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Resul
     let member_id = signup::create(cx, new, Some(registration.language), &[], registration.form_number)?;
     account_claims::insert_registration(cx.tx, registration.form_number, member_id, cx.member_id())?;
     cx.record("member.added", &Subject::Member(member_id), &Detail::none().flag("desk", true))?;
+    if let Some(parent_id) = registration.child_of {
+        let _: Outcome = family::add(cx, member_id, parent_id, Relation::Parent, "")?;
+    }
     if let Some(minutes) = registration.minutes {
         let number = registration.form_number;
-        let full_quarter = Some(Quarter::of(cx.site, cx.tx, cx.now())?.begins);
+        let full_quarter = Some(bookings::begin_of(cx.now()));
         let wanted = DeskBooking { member_id, minutes_booked: minutes, number, beside: None, full_quarter };
-        // A new member is neither banned nor owes a fee, and has no booking. Who is here flies as soon as there is room.
+        // A new member is neither banned nor owes a fee, and has no booking; the room was asked about above.
         bookings::book_here_now(cx, &wanted)?.map_err(|why| Failure::broken().because(format_args!("{why:?}")))?;
     }
     Ok(Ok(member_id))

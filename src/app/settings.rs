@@ -19,7 +19,7 @@ pub(crate) type NewValue = (&'static DeskSetting, Option<String>);
 pub(crate) type Mistakes = Vec<String>;
 
 /// Sets values that differ from those in force. All are checked together; with a mistake none is set. Audited. 403 unless the
-/// actor is an admin. After the commit [`Site::load_settings`] puts them in force.
+/// actor is an admin, and for mail, SMS and addresses also without a proof of identity since the sign-in. After the commit [`Site::load_settings`] puts them in force.
 pub(crate) fn set(cx: &Change, values: &[NewValue]) -> Result<Result<(), Mistakes>, Failure> {
     cx.check_admin()?;
     let before = live::read(&cx.site.keys, cx.tx)?;
@@ -37,12 +37,16 @@ pub(crate) fn set(cx: &Change, values: &[NewValue]) -> Result<Result<(), Mistake
     if let Err(mistakes) = cx.site.config.start().with_desk(&after) {
         return Ok(Err(mistakes));
     }
+    let is_guarded = changed.iter().any(|(setting, _)| setting.group.is_guarded());
+    if is_guarded {
+        cx.check_proven_anew()?;
+    }
     for (setting, value) in &changed {
         let change_id = settings::insert(cx.tx, &cx.site.keys, setting.key, value.as_deref(), cx.member_id())?;
         let detail = Detail::none().number("change_id", change_id).word("key", setting.key);
         cx.record("setting.changed", &Subject::Site, &detail)?;
     }
-    if changed.iter().any(|(setting, _)| setting.group.is_guarded()) {
+    if is_guarded {
         notice::tell_admins(cx, WARNING)?;
     }
     Ok(Ok(()))

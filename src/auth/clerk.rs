@@ -32,9 +32,17 @@ pub struct Clerk {
     id: MemberId,
     role: Role,
     session: TokenHash,
-    /// The session's last proof of identity, in Unix seconds.
-    proven_at: Moment,
+    proofs: Proofs,
     actor: Actor,
+}
+
+/// When a session last proved the identity of its holder.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Proofs {
+    /// By signing in, or by a password or code since.
+    pub(crate) at: Moment,
+    /// By a password or code since the sign-in.
+    pub(crate) anew_at: Moment,
 }
 
 /// Checks during a long answer that the clerk's session is still in force and the clerk's role unchanged.
@@ -95,12 +103,12 @@ impl Clerk {
 
     /// 403 unless the last proof of identity is recent, see [`session::check_fresh`].
     pub(crate) fn check_proven(&self, now: Moment) -> Result<(), Failure> {
-        session::check_fresh(self.proven_at, now)
+        session::check_fresh(self.proofs.at, now)
     }
 
-    /// The moment of the session's last proof of identity.
-    pub(crate) fn proven_at(&self) -> Moment {
-        self.proven_at
+    /// The session's last proofs of identity.
+    pub(crate) fn proofs(&self) -> Proofs {
+        self.proofs
     }
 
     /// 403 where a row is for admins and the clerk is none, or needs a recent proof of identity.
@@ -128,8 +136,8 @@ pub(crate) fn find(site: &Site, call: &Call) -> Result<Option<Clerk>, Failure> {
         session::touch(site, &hash, now);
     }
     let actor = call.actor(found.member_id);
-    let proven_at = found.proven_at;
-    Ok(Some(Clerk { id: found.member_id, role: found.role, session: hash, proven_at, actor }))
+    let proofs = Proofs { at: found.proven_at, anew_at: found.proven_anew_at };
+    Ok(Some(Clerk { id: found.member_id, role: found.role, session: hash, proofs, actor }))
 }
 
 /// The session, if it is in force and belongs to a member of the staff.

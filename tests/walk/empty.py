@@ -4,8 +4,6 @@ refused and not found; in every size, light and dark, printed for comparison int
 import base64
 import hashlib
 import hmac
-import json
-import os
 import re
 import shutil
 import struct
@@ -14,13 +12,10 @@ import sys
 import tempfile
 import time
 
-from browser import Browser
-from person import Person
+from gallery import chosen, pages, routes, take_all
+from screen import Screen
 
 PASSWORD = "four dry socks in a row"
-SIZES = [(1280, 800), (1024, 768), (390, 844)]
-# A page longer than this shows only its beginning.
-HEIGHT_MAX = 2_600
 # Beside the pages of the table: what is refused, and what is not there.
 MORE = {
     "desk": ["/desk/nothing-here", "/desk/bookings/999", "/desk/members?q=nobody", "/desk?q=nobody", "/desk/reports/hall?from=x", "/desk/till/entries/9",
@@ -31,8 +26,6 @@ MORE = {
     "page": ["/nothing-here", "/confirm?token=x", "/undo?token=x", "/sign?code=x", "/claim?code=x", "/certificates/AAAA-AAAA-AAAA-AAAA"],
     "kiosk": ["/kiosk/nothing-here"],
 }
-# Files and streams, which are no pages; and pages that end the session.
-NO_PAGES = re.compile(r"\.(csv|pdf|jpg|js|svg|png|json|ics)$|/live$|\{file\}")
 
 
 class Hall:
@@ -72,9 +65,9 @@ def send(person, **fields):
         form.requestSubmit()""", fields)
 
 
-def admin(hall):
-    """A browser in which the first admin is signed in, by the link that `init` printed."""
-    person = Person(Browser([], {}), hall.origin)
+def admin(person, hall):
+    """The first admin signs in, by the link that `init` printed."""
+    person.becomes("desk")
     person.go(re.sub(r"^https?://[^/]+", "", hall.link))
     send(person, username="ada", password=PASSWORD)
     person.wait("return !document.querySelector('[name=password][autocomplete=new-password]')")
@@ -86,7 +79,6 @@ def admin(hall):
     person.go("/desk")
     person.wait("return location.pathname === '/desk'")
     sign_up(person, "/desk/new-member", "Jana Neumann", "jana")
-    return person
 
 
 def sign_up(person, path, name, username):
@@ -100,62 +92,37 @@ def sign_up(person, path, name, username):
     person.wait("return location.pathname !== arguments[0] || !document.querySelector('[name=terms]')", path)
 
 
-def member(hall):
-    """A browser in which somebody is signed in who signed up a minute ago."""
-    person = Person(Browser([], {}), hall.origin)
+def member(person):
+    """Somebody signs in who signed up a minute ago."""
+    person.becomes("own")
     sign_up(person, "/join", "Mia Frei", "mia")
     person.go("/me")
     person.wait("return document.readyState === 'complete'")
     if person.run("return !!document.getElementById('password')"):
         send(person, username="mia", password=PASSWORD)
     person.wait("return location.pathname === '/me'")
-    return person
 
 
-def kiosk(hall):
-    person = Person(Browser([], {}), hall.origin)
+def kiosk(person, hall, who):
+    person.becomes(who)
     code = re.search(r"\b\d{4} ?\d{4}\b", hall.command("kiosk", "pair", "Entrance"))[0]
     person.go("/kiosk")
     send(person, code=code)
     person.wait("return document.querySelector('.newcomer')")
-    return person
 
 
-def guest(hall, admin):
-    """A kiosk at which the first member is signed in."""
-    admin.go("/desk/members?q=jana")
-    number = admin.wait("return document.querySelector('main a[href^=\"/desk/members/\"]')?.pathname.split('/').pop()")
-    admin.go(f"/desk/members/{number}?tab=security")
-    admin.run("document.querySelector('form[action$=\"/pin\"]').requestSubmit()")
-    pin = admin.wait("return document.querySelector('.pin')?.textContent.match(/[0-9]{6}/)?.[0]")
-    person = kiosk(hall)
+def guest(person, hall):
+    """The first member signs in at a kiosk."""
+    person.becomes("desk")
+    person.go("/desk/members?q=jana")
+    number = person.wait("return document.querySelector('main a[href^=\"/desk/members/\"]')?.pathname.split('/').pop()")
+    person.go(f"/desk/members/{number}?tab=security")
+    person.run("document.querySelector('form[action$=\"/pin\"]').requestSubmit()")
+    pin = person.wait("return document.querySelector('.pin')?.textContent.match(/[0-9]{6}/)?.[0]")
+    kiosk(person, hall, "guest")
     person.go("/kiosk/number")
     send(person, number=number, pin=pin)
     person.wait("return location.pathname === '/kiosk/home'")
-    return person
-
-
-def pages(hall, caller):
-    rows = json.loads(hall.command("routes", "--json"))
-    rows = rows if isinstance(rows, list) else next(iter(rows.values()))
-    paths = [row["path"] for row in rows if row["method"] == "GET" and row["caller"] == caller]
-    forms = {row["path"] for row in rows if row["method"] == "POST" and row["caller"] != "page"}
-    plain = [path for path in paths if not NO_PAGES.search(path) and "{" not in path and not (caller == "page" and path in forms)]
-    return plain + MORE.get(caller, [])
-
-
-def shoot(person, path, file):
-    person.go(path)
-    person.wait("return document.readyState === 'complete'")
-    person.run("document.documentElement.getAnimations({ subtree: true }).forEach(animation => animation.finish())")
-    height = person.run("return Math.max(innerHeight, document.documentElement.scrollHeight)")
-    wide = person.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    shot = person.browser.order("/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": {
-        "format": "png", "captureBeyondViewport": True,
-        "clip": {"x": 0, "y": 0, "width": person.run("return innerWidth"), "height": min(height, HEIGHT_MAX), "scale": 1}}})
-    open(file, "wb").write(base64.b64decode(shot["data"]))
-    if wide > 0:
-        print(f"{file}: scrolls sideways by {wide} px")
 
 
 def main(program, directory):
@@ -163,29 +130,16 @@ def main(program, directory):
     with tempfile.TemporaryDirectory(prefix="tunneldesk-empty-") as home:
         hall = Hall(program, home)
         hall.origin = hall.serve()
+        person = Screen(hall.origin, "en")
         try:
-            people = {"desk": admin(hall)}
-            people["own"] = member(hall)
-            people["kiosk"], people["guest"] = kiosk(hall), guest(hall, people["desk"])
-            people["page"] = Person(Browser([], {}), hall.origin)
-            for width, height in SIZES:
-                for scheme in ("light", "dark"):
-                    folder = f"{directory}/{width}x{height}-{scheme}"
-                    os.makedirs(folder)
-                    for caller, person in people.items():
-                        person.browser.order("/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {
-                            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}})
-                        person.browser.order("/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {
-                            "features": [{"name": "prefers-color-scheme", "value": scheme}]}})
-                        for path in pages(hall, caller):
-                            name = re.sub(r"[^a-z0-9]+", "-", path.lower()).strip("-") or "root"
-                            try:
-                                shoot(person, path, f"{folder}/{caller}--{name}.png")
-                            except AssertionError as problem:
-                                print(f"{caller} {path}: {problem}")
+            admin(person, hall)
+            member(person)
+            kiosk(person, hall, "kiosk")
+            guest(person, hall)
+            rows = routes(hall)
+            take_all(person, directory, {caller: pages(rows, caller) + MORE.get(caller, []) for caller in ("desk", "own", "kiosk", "guest", "page")}, *chosen())
         finally:
-            for person in locals().get("people", {}).values():
-                person.browser.close()
+            person.browser.close()
             hall.server.terminate()
             hall.server.wait(30)
 

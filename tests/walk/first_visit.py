@@ -105,7 +105,7 @@ class Hall:
         self.program, self.directory, self.data = program, directory, f"{directory}/data"
         self.settings = f"{directory}/tunneldesk.toml"
         with open(self.settings, "w") as settings:
-            settings.write('metrics_listen = ""\n[membership]\nfirst_flight_unconfirmed = true\n[tunnel]\nkiosk_minutes = ["4", "10"]\n[waiver]\nrequired = true\n')
+            settings.write('metrics_listen = ""\n[membership]\nfirst_flight_unconfirmed = true\n[tunnel]\nminutes_per_quarter_hour = 60\nkiosk_minutes = ["4", "10"]\n[waiver]\nrequired = true\n')
         self.command("demo", "--members", "40", "--entries", "0")
         self.change("INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Waiver', ?, ?, zeroblob(32), 1, ?, NULL)",
                     WAIVER, QUESTIONS, int(time.time()) - 500 * DAY)

@@ -20,7 +20,7 @@ class Site:
         self.program, self.directory = program, directory
         self.settings = f"{directory}/tunneldesk.toml"
         with open(self.settings, "w") as settings:
-            settings.write('metrics_listen = ""\n[membership]\nyearly_fee_cents = 4900\ncurrency = "CHF"\n')
+            settings.write('metrics_listen = ""\n[membership]\nyearly_fee_cents = 4900\ncurrency = "CHF"\n[tunnel]\nminutes_per_quarter_hour = 120\n')
         self.data = f"{directory}/data"
         made = [program, "demo", "--config", self.settings, "--data", self.data, "--members", str(MEMBERS), "--entries", str(ENTRIES)]
         subprocess.run(made, check=True, stdout=subprocess.DEVNULL)

@@ -5,17 +5,20 @@ mod of_desk;
 mod of_family;
 pub(crate) mod of_partner;
 mod record;
+mod room;
 mod steps;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use of_desk::{
-    DESK_CLIENT_ID, DeskBooking, NotBooked, Quarter, book_at_desk, book_here_now, desk_client, find_on_day,
+    DESK_CLIENT_ID, DeskBooking, NotBooked, book_at_desk, book_here_now, desk_client, find_on_day,
 };
 pub(super) use of_desk::{find_of_desk, of_desk, sent_before};
 pub(crate) use of_family::{check_in_family, family_waits};
 pub(crate) use record::find_known;
 pub(super) use record::record;
+pub(crate) use room::{Full, Quarter, begin_of};
+pub(super) use room::{Placed, place};
 pub(super) use steps::{import, note_owner};
 
 use super::seen::{self, Seen};
@@ -136,21 +139,21 @@ pub(crate) fn undo_check_in(cx: &Change, booking_id: BookingId) -> Result<Outcom
 /// Moves a booking of any partner to another time, or changes its minutes. Staff only. The flight time that the booking
 /// entered changes too. 422 at `flight_date` for a past day or a date before the member's birth; 409 where the booking
 /// has ended, and for another day while the member is checked in. The fields that the partner sent are kept: the same
-/// booking sent again does not move it back. 409 where the booking has changed since `seen`. Audited; the member is
-/// notified.
+/// booking sent again does not move it back. 409 where the booking has changed since `seen`. [`Full`] where the quarter of the
+/// new time has no room, unless `full_quarter` names it. Audited; the member is notified.
 pub(crate) fn move_to(
     cx: &Change,
     booking_id: BookingId,
     flight_date: Moment,
     minutes: i64,
-    seen: &Seen,
-) -> Result<Outcome, Failure> {
+    (seen, full_quarter): (&Seen, Option<Moment>),
+) -> Result<Result<Outcome, Full>, Failure> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
     check_in_force(cx, &known)?;
     let moved = Booking { flight_date, minutes_booked: minutes, ..known.booking.clone() };
     if moved == known.booking {
-        return Ok(Outcome::Unchanged);
+        return Ok(Ok(Outcome::Unchanged));
     }
     check_seen(cx, &known, seen)?;
     let zone = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?;
@@ -168,7 +171,10 @@ pub(crate) fn move_to(
     if born.is_some_and(|born| flight_date < born) {
         return Err(Failure::field("flight_date", Text::new("field.before_birth")));
     }
-    steps::take(cx, &known, Step::Move(&moved))
+    match room::place_moved(cx, &known, &moved, full_quarter)? {
+        Ok(placed) => steps::take(cx, &known, Step::Move(&moved, placed)).map(Ok),
+        Err(full) => Ok(Err(full)),
+    }
 }
 
 /// Cancels a booking of any partner. Staff only. The flight time that the booking entered is removed. 409 while the
@@ -217,15 +223,22 @@ pub(crate) fn set_no_show(cx: &Change, booking_id: BookingId, seen: &Seen) -> Re
     end(cx, booking_id, Ending::NoShow, seen)
 }
 
-/// Undoes a cancellation or a no-show. Staff only. The flight time that was removed returns to the logbook. Audited;
-/// the member is notified.
-pub(crate) fn reinstate(cx: &Change, booking_id: BookingId) -> Result<Outcome, Failure> {
+/// Undoes a cancellation or a no-show. Staff only. The flight time that was removed returns to the logbook. [`Full`] where the
+/// quarter has no room any more, unless `full_quarter` names it. Audited; the member is notified.
+pub(crate) fn reinstate(
+    cx: &Change,
+    booking_id: BookingId,
+    full_quarter: Option<Moment>,
+) -> Result<Result<Outcome, Full>, Failure> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
     if known.ending.is_none() {
-        return Ok(Outcome::Unchanged);
+        return Ok(Ok(Outcome::Unchanged));
     }
-    steps::take(cx, &known, Step::Restore)
+    match room::place_again(cx, &known, full_quarter)? {
+        Ok(placed) => steps::take(cx, &known, Step::Restore(placed)).map(Ok),
+        Err(full) => Ok(Err(full)),
+    }
 }
 
 fn end(cx: &Change, booking_id: BookingId, ending: Ending, seen: &Seen) -> Result<Outcome, Failure> {

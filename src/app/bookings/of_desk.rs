@@ -1,6 +1,7 @@
 //! Bookings by the desk, and by the kiosks in its name: asked about before a second one on a day, and before a full quarter of an
 //! hour.
 
+use super::room::{self, Full};
 use super::{Address, admit, check_in_where_allowed, record};
 use crate::app::Change;
 use crate::domain::booking::{Booking, Denial};
@@ -18,7 +19,6 @@ use crate::store::{Read, Write};
 pub(crate) const DESK_CLIENT_ID: &str = "front-desk";
 const DESK_CLIENT_NAME: &str = "Front desk";
 
-const QUARTER_SECONDS: i64 = 900;
 /// A booking that the desk makes for a member who is present or who called.
 pub(crate) struct DeskBooking {
     pub(crate) member_id: MemberId,
@@ -39,29 +39,6 @@ pub(crate) enum NotBooked {
     HasOne,
     /// The quarter of an hour that begins then has no room, and the clerk was not asked about it.
     Full(Moment),
-}
-
-/// What is booked in a quarter of an hour.
-pub(crate) struct Quarter {
-    pub(crate) begins: Moment,
-    booked: i64,
-    /// The minutes that can be flown in it; 0: the site does not count them.
-    has: i64,
-}
-
-impl Quarter {
-    /// The quarter of a moment.
-    pub(crate) fn of(site: &Site, tx: &Read, moment: Moment) -> Result<Quarter, Failure> {
-        let begins = moment.rounded_down(QUARTER_SECONDS);
-        let has = site.config.minutes_per_quarter_hour;
-        let load = bookings::list_load(tx, site.tunnel_id, (begins, begins + QUARTER_SECONDS), QUARTER_SECONDS)?;
-        Ok(Quarter { begins, booked: load.first().map_or(0, |(_, minutes)| *minutes), has })
-    }
-
-    /// Whether these minutes can be flown too. A flight that is longer than a quarter has room where nobody else flies.
-    pub(crate) fn has_room(&self, minutes: i64) -> bool {
-        self.has == 0 || self.booked == 0 || self.booked + minutes <= self.has
-    }
 }
 
 /// Books on behalf of the desk. A form that is sent again with other content is refused. Audited; the member is notified.
@@ -85,13 +62,13 @@ pub(crate) fn book_at_desk(
     if find_on_day(cx.site, cx.tx, member_id, flight_date)?.is_some_and(|known| Some(known.booking_id) != beside) {
         return Ok(Err(NotBooked::HasOne));
     }
-    let quarter = Quarter::of(cx.site, cx.tx, flight_date)?;
-    if full_quarter != Some(quarter.begins) && !quarter.has_room(minutes_booked) {
-        return Ok(Err(NotBooked::Full(quarter.begins)));
-    }
+    let placed = match room::place(cx, flight_date, minutes_booked, full_quarter)? {
+        Ok(placed) => placed,
+        Err(Full(begins)) => return Ok(Err(NotBooked::Full(begins))),
+    };
     let sent = of_desk(cx, number, cx.now(), flight_date, minutes_booked);
     let partner_id = desk_client(cx.tx)?;
-    Ok(Ok(record(cx, partner_id, member_id, &sent)?))
+    Ok(Ok(record(cx, partner_id, member_id, &sent, placed)?))
 }
 
 /// The member's booking in this tunnel on the day of a moment, at night the evening before: the first that waits for the

@@ -1,6 +1,7 @@
 //! Bookings that a partner sends, reads and cancels.
 
 use super::record::Repeat;
+use super::room;
 use super::steps::{self, Step};
 use super::{Address, admit};
 use crate::app::{Change, Outcome};
@@ -41,7 +42,7 @@ pub(crate) fn book(
     }
     let Some(known) = known else {
         check_day(cx, sent.flight_date)?;
-        return Ok(Answer::InForce(read(cx.tx, steps::record(cx, partner_id, member_id, sent)?)?));
+        return Ok(Answer::InForce(read(cx.tx, steps::record(cx, partner_id, member_id, sent, room::sold())?)?));
     };
     let repeat = Repeat::of(&known, member_id, sent)?;
     let is_anew = known.ending.is_some() && repeat.concerns_member();

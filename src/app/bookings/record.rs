@@ -1,5 +1,6 @@
 //! Recognises a booking that was sent, and records it or the values that are new in it.
 
+use super::room::Placed;
 use super::steps::{self, Step};
 use crate::app::{Change, Outcome};
 use crate::domain::booking::Booking;
@@ -27,9 +28,10 @@ pub(in crate::app) fn record(
     partner_id: PartnerId,
     member_id: MemberId,
     sent: &Booking,
+    placed: Placed,
 ) -> Result<BookingId, Failure> {
     match find_known(cx.tx, partner_id, member_id, sent)? {
-        None => steps::record(cx, partner_id, member_id, sent),
+        None => steps::record(cx, partner_id, member_id, sent, placed),
         Some(known) => {
             let _: Outcome = Repeat::of(&known, member_id, sent)?.store(cx, &known)?;
             Ok(known.booking_id)

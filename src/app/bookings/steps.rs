@@ -1,6 +1,7 @@
 //! The steps of a booking: the one place that changes a booking, whoever does it. Each step writes the booking, its flight
 //! time, the notice to the member, the audit row, and the history row with the values as they stand after it.
 
+use super::room::Placed;
 use super::{audit, notice_detail};
 use crate::app::{Change, Outcome, events, flights};
 use crate::domain::booking::{Booking, changed};
@@ -24,10 +25,10 @@ pub(super) enum Step<'a> {
         stands: &'a Booking,
     },
     /// The desk gives it another time or length.
-    Move(&'a Booking),
+    Move(&'a Booking, Placed),
     End(Ending),
     /// An ending is undone.
-    Restore,
+    Restore(Placed),
     /// The member has come, at a moment.
     CheckIn(Moment),
     UndoCheckIn,
@@ -37,10 +38,10 @@ impl Step<'_> {
     fn event(self) -> Event {
         match self {
             Step::Change { .. } => Event::BookingChanged,
-            Step::Move(_) => Event::BookingMoved,
+            Step::Move(..) => Event::BookingMoved,
             Step::End(Ending::Cancelled) => Event::BookingCancelled,
             Step::End(Ending::NoShow) => Event::BookingMissed,
-            Step::Restore => Event::BookingRestored,
+            Step::Restore(_) => Event::BookingRestored,
             Step::CheckIn(_) => Event::BookingCheckedIn,
             Step::UndoCheckIn => Event::CheckInUndone,
         }
@@ -50,10 +51,10 @@ impl Step<'_> {
     fn action(self) -> &'static str {
         match self {
             Step::Change { .. } => "booking.made",
-            Step::Move(_) => "booking.moved",
+            Step::Move(..) => "booking.moved",
             Step::End(Ending::Cancelled) => "booking.cancelled",
             Step::End(Ending::NoShow) => "booking.no_show",
-            Step::Restore => "booking.reinstated",
+            Step::Restore(_) => "booking.reinstated",
             Step::CheckIn(_) => "booking.checked_in",
             Step::UndoCheckIn => "booking.check_in_undone",
         }
@@ -62,10 +63,10 @@ impl Step<'_> {
     /// The subject of the notice to the member; of a change, [`change`] gives notice.
     fn notice(self) -> Option<&'static str> {
         match self {
-            Step::Move(_) => Some("notice.booking_changed"),
+            Step::Move(..) => Some("notice.booking_changed"),
             Step::End(Ending::Cancelled) => Some("notice.booking_cancelled"),
             Step::End(Ending::NoShow) => Some("notice.booking_no_show"),
-            Step::Restore => Some("notice.booking_reinstated"),
+            Step::Restore(_) => Some("notice.booking_reinstated"),
             Step::Change { .. } | Step::CheckIn(_) | Step::UndoCheckIn => None,
         }
     }
@@ -73,7 +74,7 @@ impl Step<'_> {
     /// Whether the kept outcomes about a known booking are void: it ends or moves, or one that had ended is booked anew.
     fn voids_outcomes(self, known: &BookingRow) -> bool {
         match self {
-            Step::Move(_) | Step::End(_) | Step::Restore => true,
+            Step::Move(..) | Step::End(_) | Step::Restore(_) => true,
             Step::Change { sent, .. } => known.ending.is_some() && concerns_member(&known.as_sent(), sent),
             Step::CheckIn(_) | Step::UndoCheckIn => false,
         }
@@ -93,7 +94,7 @@ pub(super) fn take(cx: &Change, known: &BookingRow, step: Step) -> Result<Outcom
             change(cx, known, sent, stands)?;
             stands
         }
-        Step::Move(to) => {
+        Step::Move(to, _) => {
             bookings::update_booking(cx.tx, booking_id, to)?;
             note_sent(cx.tx, booking_id, &known.as_sent(), to)?;
             flights::change_booked(cx, known, to)?;
@@ -104,7 +105,7 @@ pub(super) fn take(cx: &Change, known: &BookingRow, step: Step) -> Result<Outcom
             endings::set_ended(cx.tx, booking_id, ending, cx.member_id(), time.as_ref())?;
             &known.booking
         }
-        Step::Restore => {
+        Step::Restore(_) => {
             if let Some(time) = endings::unset_ended(cx.tx, booking_id)? {
                 flights::enter_again(cx, known, &time)?;
             }
@@ -144,6 +145,7 @@ pub(super) fn record(
     partner_id: PartnerId,
     member_id: MemberId,
     sent: &Booking,
+    _placed: Placed,
 ) -> Result<BookingId, Failure> {
     let booking_id = bookings::insert_booking(cx.tx, partner_id, member_id, sent)?;
     enter_flight_time(cx, member_id, booking_id, sent)?;

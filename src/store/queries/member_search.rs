@@ -89,7 +89,12 @@ pub(crate) fn list_by_email(tx: &Read, start: &str, limit: i64) -> Result<Vec<Fo
 
 /// The newest members.
 pub(crate) fn list_newest(tx: &Read, limit: i64) -> Result<Vec<Found>> {
-    tx.list(sql!("SELECT ", Found::COLUMNS, " FROM members m ORDER BY m.member_id DESC LIMIT ?1"), [limit])
+    let sql = sql!(
+        "SELECT ",
+        Found::COLUMNS,
+        " FROM members m WHERE m.member_id NOT IN (SELECT member_id FROM erasures) ORDER BY m.member_id DESC LIMIT ?1"
+    );
+    tx.list(sql, [limit])
 }
 
 /// Rebuilds the index, after rows were written without its triggers.

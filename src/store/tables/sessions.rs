@@ -44,6 +44,8 @@ row! {
         pub leaves: bool = "m.leaves_at IS NOT NULL",
         /// When the member last proved their identity; Unix seconds.
         pub proven_at: Moment,
+        /// The same, with a password or code since the sign-in; 0 where the sign-in alone did.
+        pub proven_anew_at: Moment,
         seen_at: Moment,
         idle_seconds: i64,
         bound: Option<Vec<u8>>,
@@ -194,10 +196,10 @@ pub(crate) fn is_in_force(tx: &Read, token_hash: &TokenHash, now: Moment) -> Res
     Ok(find_booking_token(tx, token_hash, now)?.is_some() || sign_in_steps::find(tx, token_hash, now)?.is_some())
 }
 
-/// Records that the holder of the session has just proved their identity.
+/// Records that the holder of the session has just proved their identity anew.
 pub(crate) fn set_proven(tx: &Write, token_hash: &TokenHash) -> Result<usize> {
     tx.run(
-        sql!("UPDATE sessions SET proven_at = max(proven_at, ?2) WHERE token_hash = ?1"),
+        sql!("UPDATE sessions SET proven_at = max(proven_at, ?2), proven_anew_at = max(proven_anew_at, ?2) WHERE token_hash = ?1"),
         (&token_hash[..], tx.now()),
     )
 }

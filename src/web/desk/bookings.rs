@@ -1,6 +1,7 @@
 //! One booking: move, cancel, mark as a no-show, reinstate.
 
 use super::members::lookup::name_of;
+use crate::app::bookings::Full;
 use crate::app::seen::Seen;
 use crate::app::{self, Change, Outcome, bookings};
 use crate::auth::Clerk;
@@ -11,8 +12,9 @@ use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
-use crate::http::reply;
+use crate::http::{fields, reply};
 use crate::i18n::language::Text;
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::bookings::{BookingRow, Ending, find};
 use crate::store::tables::{members, partners};
@@ -89,9 +91,19 @@ struct Page {
     seen: String,
     /// Why an action was refused.
     problem: Option<String>,
+    /// The begin of the quarter of an hour that has no room; the same form sent again books it all the same.
+    full_quarter: Option<Moment>,
     back: String,
     back_text: String,
     form: MoveForm,
+}
+
+/// What the page tells of an action that was refused.
+#[derive(Default)]
+struct Refused {
+    problem: Option<String>,
+    full_quarter: Option<Moment>,
+    form: Option<MoveForm>,
 }
 
 /// The values of the form, as typed.
@@ -106,7 +118,7 @@ struct MoveForm {
 
 /// `GET /desk/bookings/{booking_id}`: the booking, and what can be done with it.
 pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    page(site, call, clerk, StatusCode::OK, None, None)
+    page(site, call, clerk, StatusCode::OK, Refused::default())
 }
 
 /// The page with the reason why an action on the booking was refused: the actions that remain are on it. A failure other
@@ -115,17 +127,11 @@ pub(super) fn refuse(site: &Site, call: &Call, clerk: &Clerk, failure: Failure) 
     if failure.status() != StatusCode::CONFLICT {
         return Err(failure);
     }
-    page(site, call, clerk, StatusCode::CONFLICT, Some(call.language().say(failure.text())), None)
+    let problem = Some(call.language().say(failure.text()));
+    page(site, call, clerk, StatusCode::CONFLICT, Refused { problem, ..Refused::default() })
 }
 
-fn page(
-    site: &Site,
-    call: &Call,
-    clerk: &Clerk,
-    status: StatusCode,
-    problem: Option<String>,
-    refused: Option<MoveForm>,
-) -> Answer {
+fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Refused) -> Answer {
     let booking_id = path_id(call, 0)?;
     let frame = Frame::of(site, call, clerk, "/desk")?;
     let (zone, now, language) = (site.time_zone()?, site.now(), call.language());
@@ -138,7 +144,8 @@ fn page(
     })?;
     let at = row.booking.flight_date;
     let (day, today) = (zone.date(at), zone.date(now));
-    let form = refused.unwrap_or_else(|| MoveForm {
+    let Refused { problem, full_quarter, form } = refused;
+    let form = form.unwrap_or_else(|| MoveForm {
         day: day.clone(),
         clock: zone.clock(at),
         minutes: row.booking.minutes_booked.to_string(),
@@ -160,6 +167,7 @@ fn page(
         is_due: at <= now,
         seen: bookings::mark(&row.booking),
         problem,
+        full_quarter,
         back: if day == today { "/desk".to_owned() } else { format!("/desk?day={day}") },
         back_text: match day == today {
             true => frame.say("desk.back"),
@@ -185,7 +193,7 @@ fn state_badge(frame: &Frame, row: &BookingRow) -> Badge {
 /// `POST /desk/bookings/{booking_id}/move`: another day, time or length.
 pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let booking_id = path_id(call, 0)?;
-    let (sent, seen) = read_form(call, |form| {
+    let (sent, seen, full_quarter) = read_form(call, |form| {
         let sent = MoveForm {
             day: form.line("day", 254),
             clock: form.line("clock", 254),
@@ -193,7 +201,7 @@ pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             problem: None,
             is_about_minutes: false,
         };
-        (sent, form.seen())
+        (sent, form.seen(), full_quarter_of(form))
     })?;
     let zone = site.time_zone()?;
     let length = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length));
@@ -203,11 +211,20 @@ pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let problem = call.say(if is_about_minutes { "desk.walk_in_minutes" } else { "desk.move_when" });
         return again(site, call, clerk, MoveForm { is_about_minutes, ..sent }, problem);
     };
-    match app::change(site, clerk, call.language(), |cx| bookings::move_to(cx, booking_id, at, length, &seen)) {
-        Ok(_) => Ok(reply::see_other(&to_day(site, &zone, booking_id, "moved")?)),
+    let moved = app::change(site, clerk, call.language(), |cx| {
+        bookings::move_to(cx, booking_id, at, length, (&seen, full_quarter))
+    });
+    match moved {
+        Ok(Ok(_)) => Ok(reply::see_other(&to_day(site, &zone, booking_id, "moved")?)),
+        Ok(Err(Full(begins))) => {
+            let problem = Some(call.say("desk.place_full"));
+            let refused = Refused { problem, full_quarter: Some(begins), form: Some(sent) };
+            page(site, call, clerk, StatusCode::CONFLICT, refused)
+        }
         // What was typed stays, also beside a booking that changed meanwhile.
         Err(failure) if failure.status() == StatusCode::CONFLICT => {
-            page(site, call, clerk, StatusCode::CONFLICT, Some(call.language().say(failure.text())), Some(sent))
+            let problem = Some(call.language().say(failure.text()));
+            page(site, call, clerk, StatusCode::CONFLICT, Refused { problem, full_quarter, form: Some(sent) })
         }
         Err(failure) => again(site, call, clerk, sent, field_error_text(failure, call.language())?),
     }
@@ -216,7 +233,7 @@ pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// The page with the form that was refused.
 fn again(site: &Site, call: &Call, clerk: &Clerk, sent: MoveForm, problem: String) -> Answer {
     let form = MoveForm { problem: Some(problem), ..sent };
-    page(site, call, clerk, StatusCode::UNPROCESSABLE_ENTITY, None, Some(form))
+    page(site, call, clerk, StatusCode::UNPROCESSABLE_ENTITY, Refused { form: Some(form), ..Refused::default() })
 }
 
 /// `POST /desk/bookings/{booking_id}/cancel`.
@@ -231,7 +248,23 @@ pub(crate) fn set_no_show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 /// `POST /desk/bookings/{booking_id}/reinstate`: undoes a cancellation or a no-show.
 pub(crate) fn reinstate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
-    change(site, call, clerk, |cx, booking_id, _| bookings::reinstate(cx, booking_id), "reinstated")
+    let booking_id = path_id(call, 0)?;
+    let full_quarter = read_form(call, full_quarter_of)?;
+    let effect = |cx: &Change| bookings::reinstate(cx, booking_id, full_quarter);
+    match app::change(site, clerk, call.language(), effect) {
+        Ok(Ok(_)) => Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, "reinstated")?)),
+        Ok(Err(Full(begins))) => {
+            let problem = Some(call.say("desk.reinstate_full"));
+            let refused = Refused { problem, full_quarter: Some(begins), form: None };
+            page(site, call, clerk, StatusCode::CONFLICT, refused)
+        }
+        Err(failure) => refuse(site, call, clerk, failure),
+    }
+}
+
+/// The begin of a quarter of an hour of which the clerk knows that it is full.
+pub(super) fn full_quarter_of(form: &mut Form) -> Option<Moment> {
+    form.optional("full_quarter", |value| fields::whole_in(0..=i64::MAX)(value).map(Moment))
 }
 
 fn change(

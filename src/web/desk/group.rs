@@ -103,7 +103,7 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let booked = app::change(site, clerk, call.language(), |cx| {
         let mut made = Vec::new();
         for (place, member_id) in (0..).zip(&ids) {
-            let quarter = sent.knows.then(|| cx.now().rounded_down(900));
+            let quarter = sent.knows.then(|| bookings::begin_of(cx.now()));
             let other = bookings::find_on_day(cx.site, cx.tx, *member_id, cx.now())?;
             let beside = other.filter(|_| sent.knows).map(|one| one.booking_id);
             let wanted = DeskBooking {

@@ -95,6 +95,8 @@ struct EditPage {
     paragraphs: Vec<String>,
     questions: Vec<String>,
     is_waiver: bool,
+    /// Whether a draft waits to be published.
+    has_draft: bool,
     title_max: usize,
     body_max: usize,
     problem: Option<String>,
@@ -240,7 +242,7 @@ fn edit_page(
     let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let status = form_status(refused.is_some());
     let stored = site.store.read(|tx| texts::find(tx, kind, language.tag()))?;
-    let seen = texts::mark(&stored);
+    let (seen, has_draft) = (texts::mark(&stored), stored.is_some());
     // Beside a text that was refused stands the stored one, which somebody else may have saved meanwhile.
     let shown_draft = stored.unwrap_or_else(|| first_draft(kind, language));
     let (draft, problem) = match refused {
@@ -260,6 +262,7 @@ fn edit_page(
         questions: waiver::questions(&shown_draft.questions).map(str::to_owned).collect(),
         draft,
         is_waiver: kind == Kind::Waiver,
+        has_draft,
         title_max: TITLE_CHARS_MAX,
         body_max: BODY_CHARS_MAX.max(QUESTIONS_MAX * QUESTION_CHARS_MAX),
         problem,

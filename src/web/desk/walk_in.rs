@@ -1,6 +1,6 @@
 //! Bookings made at the desk, for walk-ins and by telephone.
 
-use super::bookings::to_day;
+use super::bookings::{full_quarter_of, to_day};
 use super::members::search::{self, NotOne};
 use super::members::waiver;
 use super::today::{self, BookingInput};
@@ -14,7 +14,6 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::fields;
 use crate::http::reply;
-use crate::moment::Moment;
 use crate::site::Site;
 use crate::web::{read_form, read_form_number};
 
@@ -86,7 +85,7 @@ fn read(call: &Call) -> Result<(BookingInput, bool), Failure> {
             clock: form.line("clock", 254),
             number: form.required("number", read_form_number),
             beside: form.optional("beside", fields::id),
-            full_quarter: form.optional("full_quarter", |value| fields::whole_in(0..=i64::MAX)(value).map(Moment)),
+            full_quarter: full_quarter_of(form),
             problem: None,
         };
         (sent, !form.line("here", 5).is_empty())

@@ -15,8 +15,8 @@ use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::queries::logbook;
 use crate::store::queries::standing::{self, Flyer};
+use crate::store::queries::{holdings, logbook};
 use crate::store::tables::bookings::{self, OwnBooking};
 use crate::store::tables::media;
 use crate::store::tables::members::{self, Secrets};
@@ -61,6 +61,7 @@ struct Page {
     reads_brief: bool,
     /// Whether the kiosk takes bookings.
     books: bool,
+    has_certificates: bool,
 }
 
 /// A booking of today.
@@ -111,6 +112,7 @@ fn page(site: &Site, call: &Call, guest: &Guest, problem: Option<String>) -> Ans
         has_family: own.has_family,
         reads_brief: own.reads_brief,
         books: !site.config.kiosk_minutes.is_empty(),
+        has_certificates: own.has_certificates,
         screen,
     };
     Ok(show(status, language, &page))
@@ -131,6 +133,7 @@ struct HomeData {
     signs: bool,
     has_family: bool,
     reads_brief: bool,
+    has_certificates: bool,
 }
 
 /// Reads what the page shows; the days are those of the arrivals and of the flights.
@@ -150,6 +153,7 @@ fn read(site: &Site, tx: &Read, member_id: MemberId, (arrivals, day): &(Day, Day
         signs: flights::find_denial(site, tx, member_id, now)?.is_some(),
         has_family: children::may_have(site, tx, member_id)? || !family::list_wards(site, tx, member_id)?.is_empty(),
         reads_brief: brief::is_due(site, tx, member_id)?,
+        has_certificates: !holdings::list(tx, member_id)?.is_empty(),
         flyer,
     })
 }

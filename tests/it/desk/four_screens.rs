@@ -62,6 +62,17 @@ impl Hall {
         booked == 0 || booked + minutes <= CAPACITY
     }
 
+    /// Whether a booking has room at another time or length; what it takes up already is its own.
+    fn has_room_beside(&self, one: &Booked, at: i64, minutes: i64) -> bool {
+        let quarter = |at: i64| at - at.rem_euclid(QUARTER_SECONDS);
+        if quarter(one.at) != quarter(at) {
+            return self.has_room(at, minutes);
+        }
+        let others = |other: &&Booked| *other != one && other.ended.is_none() && quarter(other.at) == quarter(at);
+        let booked: i64 = self.model.values().filter(others).map(|other| other.minutes).sum();
+        minutes <= one.minutes || booked == 0 || booked + minutes <= CAPACITY
+    }
+
     /// Notes the newest booking of the site, which `flyer` was to get now.
     fn note_new(&mut self, flyer: i64, minutes: i64, here: bool) {
         let id = self.site.change(|tx| Ok(tx.get::<i64>("SELECT coalesce(max(booking_id), 0) FROM bookings", [])?));
@@ -142,7 +153,30 @@ impl Hall {
         let (day, clock) = (moment.strftime("%Y-%m-%d").to_string(), moment.strftime("%H:%M").to_string());
         let form = [("day", &*day), ("clock", &*clock), ("minutes", &*length)];
         let form: &[(&str, &str)] = if act == "move" { &form } else { &[] };
-        if self.clerks[dice.below(2)].post(&format!("/desk/bookings/{id}/{act}"), form).status != 303 {
+        let one = &self.model[&id];
+        let room = match act {
+            "move" => self.has_room_beside(one, at, minutes),
+            "reinstate" => {
+                one.ended.is_none()
+                    || one.at - one.at.rem_euclid(QUARTER_SECONDS) + QUARTER_SECONDS <= self.site.now()
+                    || self.has_room(one.at, one.minutes)
+            }
+            _ => true,
+        };
+        let (path, clerk) = (format!("/desk/bookings/{id}/{act}"), &self.clerks[dice.below(2)]);
+        let mut reply = clerk.post(&path, form);
+        let page = if reply.status == 409 { reply.page() } else { String::new() };
+        if page.contains("name=\"full_quarter\"") {
+            assert!(!room, "there was room, and the clerk was asked");
+            let begins = super::till::field(&page, "full_quarter");
+            if dice.one_in(2) {
+                return;
+            }
+            reply = clerk.post(&path, &[form, &[("full_quarter", &*begins)]].concat());
+        } else {
+            assert!(room || reply.status != 303, "the quarter was full, and nobody was asked");
+        }
+        if reply.status != 303 {
             return;
         }
         *self.done.entry(act).or_default() += 1;

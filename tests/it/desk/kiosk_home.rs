@@ -20,7 +20,8 @@ fn eight_tiles_and_a_long_name_fit_on_the_home_page_in_every_language() {
             Ok(tx.run(text, (kind, tx.now()))?)
         });
     }
-    let jane = site.member("jane");
+    // Who holds a level has certificates too.
+    let jane = site.flyer("jane");
     site.born(&jane, site.now() - 40 * 365 * 86_400);
     let name = "W".repeat(100);
     site.change(|tx| Ok(tx.run("UPDATE members SET screen_name = ?2 WHERE member_id = ?1", (jane.id, name))?));
@@ -104,6 +105,28 @@ fn a_kiosk_speaks_the_guest_s_language_until_the_sign_out_unless_the_guest_chose
     kiosk.post("/kiosk/language", &[("language", "de")]);
     enter(&site, &kiosk, &jane);
     assert!(kiosk.get("/kiosk/home").page().contains("Hallo, jane"));
+}
+
+#[test]
+fn a_new_guest_sees_no_tile_of_certificates_that_nobody_has_given() {
+    let site = demo();
+    let (newcomer, jane, kiosk) = (site.member("newcomer"), site.flyer("jane"), paired(&site));
+    enter(&site, &kiosk, &newcomer);
+    assert!(!kiosk.get("/kiosk/home").page().contains("href=\"/kiosk/certificates\""));
+    enter(&site, &kiosk, &jane);
+    assert!(kiosk.get("/kiosk/home").page().contains("href=\"/kiosk/certificates\""));
+}
+
+#[test]
+fn a_german_kiosk_types_the_sharp_s_also_where_a_capital_would_stand() {
+    let site = demo();
+    let browser = a_kiosk(&site);
+    let cookie = json!({ "cookie": { "name": "kiosk-language", "value": "de", "path": "/kiosk" } });
+    browser.order("/cookie", cookie);
+    browser.go(&format!("{}/kiosk/join", site.origin()));
+    browser.wait("return document.querySelectorAll('.board button').length > 20");
+    ["ß", "a", "⇧", "ß", "⇧", "Ä"].iter().for_each(|key| touch(&browser, key));
+    assert_eq!(browser.run("return document.getElementById('real_name').value", json!([])), "ßaßÄ");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod card;
 mod clerk;
 mod clicks;
 mod colleagues;
+mod dates;
 mod error_pages;
 mod flights_today;
 mod focus;

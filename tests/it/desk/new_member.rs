@@ -47,6 +47,50 @@ fn text(site: &Site, sql: &str) -> String {
     site.change(|tx| Ok(tx.get(sql, [])?))
 }
 
+#[test]
+fn minutes_for_a_new_member_ask_before_a_full_quarter_and_make_no_account_meanwhile() {
+    let site = demo();
+    let (jane, clerk) = (site.flyer("jane"), Clerk::at(&site, &site.desk()));
+    let form = [("member", &*jane.name), ("minutes", "10"), ("clock", "12:00"), ("here", "yes"), ("number", "1")];
+    assert_eq!(clerk.post("/desk/bookings", &form).status, 303);
+    let members = || number(&site, "SELECT count(*) FROM members");
+    let before = members();
+    let full = register(&clerk, &[("minutes", "10")]);
+    assert!(full.status == 409 && full.page().contains("has no room for these minutes"), "{full}");
+    assert_eq!(members(), before, "nobody is registered by half");
+    let begins = field(&full.page(), "full_quarter");
+    let again = field(&full.page(), "number");
+    made(&send(&clerk, &again, &[("minutes", "10"), ("full_quarter", &begins)]));
+    assert_eq!(members(), before + 1);
+}
+
+#[test]
+fn a_child_is_registered_beside_its_parent_who_signs_for_it() {
+    let site = Site::open_with(|config| (config.demo, config.waiver.required) = (true, true));
+    site.change(|tx| {
+        let text = "INSERT INTO site_texts VALUES ('waiver', 1, 'en', 'Text', 'I fly at my own risk.', '', zeroblob(32), 1, ?1, NULL)";
+        Ok(tx.run(text, [tx.now()])?)
+    });
+    let clerk = Clerk::at(&site, &site.desk());
+    let parent = made(&register(&clerk, &[("dob", "1985-02-03")]));
+    let welcome = clerk.get(&format!("/desk/members/{parent}/welcome")).page();
+    let next = format!("/desk/new-member?child_of={parent}");
+    assert!(welcome.contains(&next), "{welcome}");
+    let form = clerk.get(&next).page();
+    assert!(form.contains("Child of Ada"), "{form}");
+    let child = [("real_name", "Bo Lovelace"), ("email", ""), ("phone", ""), ("child_of", &*parent.to_string())];
+    // Whoever is no child has no parent here, and no account is made.
+    let adult = send(&clerk, &field(&form, "number"), &[&child[..], &[("dob", "1990-01-01")]].concat());
+    assert_eq!(adult.status, 422, "{adult}");
+    let bo = made(&send(&clerk, &field(&form, "number"), &[&child[..], &[("dob", "2016-06-01")]].concat()));
+    let sql = format!(
+        "SELECT count(*) FROM guardianships WHERE child_id = {bo} AND guardian_id = {parent} AND relation = 'parent'"
+    );
+    assert_eq!(number(&site, &sql), 1);
+    let welcome = clerk.get(&format!("/desk/members/{bo}/welcome")).page();
+    assert!(welcome.contains(&next) && welcome.contains(&format!("/desk/members/{parent}/waiver")), "{welcome}");
+}
+
 fn with_mail() -> Site {
     Site::open_with(|config| {
         config.demo = true;
@@ -291,6 +335,7 @@ fn a_day_of_new_members_and_fees_adds_up_to_the_cent() {
     let site = Site::open_with(|config| {
         config.demo = true;
         config.yearly_fee_cents = 3_005;
+        config.minutes_per_quarter_hour = 0;
     });
     let (clerk, admin) = (Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.admin()));
     let newcomers: Vec<i64> = (0..20)

@@ -1,7 +1,7 @@
 //! *Settings*: what admins set in pages counts at once, wins over nothing that the file says, and is undone by one click.
 
 use super::Clerk;
-use crate::harness::{Site, senders};
+use crate::harness::{PASSWORD, Site, senders};
 
 const PATH: &str = "/desk/site/settings";
 
@@ -96,6 +96,11 @@ fn a_change_of_the_mail_server_tells_every_admin_and_shows_no_secret() {
         config.mail = Some(senders::mail_to_nowhere());
     });
     let (admin, other) = (Clerk::at(&site, &site.admin()), site.admin());
+    // The sign-in just before is no proof: somebody else may sit at that browser now.
+    let refused = save(&admin, "mail", &[("mail.server", "mail.example.org:587"), ("mail.from", "desk@example.org")]);
+    assert!(refused.status == 403 && refused.page().contains("action=\"/desk/prove\""), "{refused}");
+    let proof = [("prove_to", PATH), ("prove_password", PASSWORD)];
+    assert_eq!(admin.post("/desk/prove", &proof).status, 303);
     let saved = save(
         &admin,
         "mail",
@@ -131,6 +136,8 @@ fn an_admin_hands_out_and_erases_a_person_in_pages() {
     assert!(other.status == 422 && other.page().contains("Nobody was erased"), "{other}");
     assert_eq!(admin.post(&format!("{path}/erase"), &[("username", "jane")]).status, 303);
     assert!(!admin.get(&format!("/desk/members/{}", jane.id)).page().contains("jane@example.com"));
+    let newest = admin.get("/desk/members").page();
+    assert!(!newest.contains(&format!("/desk/members/{}\"", jane.id)), "nobody looks for who is erased: {newest}");
 }
 
 #[test]

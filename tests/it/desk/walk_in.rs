@@ -68,6 +68,38 @@ fn a_full_quarter_of_an_hour_is_booked_only_when_the_clerk_says_so() {
 }
 
 #[test]
+fn a_move_and_an_undone_cancellation_ask_before_a_full_quarter_too() {
+    let site = demo();
+    let (jane, mark, clerk) = (site.flyer("jane"), site.flyer("mark"), Clerk::at(&site, &site.desk()));
+    let book = |member: &str, clock: &str, number: &str| {
+        let form = [("member", member), ("minutes", "10"), ("clock", clock), ("number", number)];
+        assert_eq!(clerk.post("/desk/bookings", &form).status, 303);
+        site.change(|tx| Ok(tx.get::<i64>("SELECT max(booking_id) FROM bookings", [])?))
+    };
+    let (first, second) = (book(&jane.name, "23:30", "1"), book(&mark.name, "23:45", "2"));
+    let path = format!("/desk/bookings/{second}");
+    let day = super::till::field(&clerk.get(&path).page(), "day");
+    let move_to = |clock: &str, minutes: &str, more: &[(&str, &str)]| {
+        let form = [("day", &*day), ("clock", clock), ("minutes", minutes)];
+        clerk.post(&format!("{path}/move"), &[&form[..], more].concat())
+    };
+    assert_eq!(move_to("23:50", "14", &[]).status, 303, "it stays in its quarter, where nobody else flies");
+    assert_eq!(move_to("23:35", "5", &[]).status, 303, "fifteen minutes have room");
+    let full = move_to("23:35", "6", &[]);
+    assert!(full.status == 409 && full.page().contains("has no room for these minutes"), "{full}");
+    let begins = super::till::field(&full.page(), "full_quarter");
+    assert_eq!(move_to("23:35", "6", &[("full_quarter", &begins)]).status, 303);
+    assert_eq!(move_to("23:36", "4", &[]).status, 303, "what fills it no further is not asked about");
+
+    assert_eq!(clerk.post(&format!("/desk/bookings/{first}/cancel"), &[]).status, 303);
+    assert_eq!(move_to("23:36", "15", &[]).status, 303);
+    let undo = format!("/desk/bookings/{first}/reinstate");
+    let full = clerk.post(&undo, &[]);
+    assert!(full.status == 409 && full.page().contains("reinstate it all the same"), "{full}");
+    assert_eq!(clerk.post(&undo, &[("full_quarter", &begins)]).status, 303);
+}
+
+#[test]
 fn a_mistyped_walk_in_gets_the_members_whom_the_search_finds() {
     let site = demo();
     let (okonkwo, clerk) = (site.flyer("okonkwo"), Clerk::at(&site, &site.desk()));

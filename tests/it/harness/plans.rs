@@ -69,7 +69,7 @@ const ALLOWED: &[(&str, &str)] = &[
         "reads on in the order of its key until its page is full",
     ),
     ("INSERT INTO members (", "what refers to a member is read only while SQLite counts references that lead nowhere"),
-    ("FROM members m ORDER BY m.member_id DESC LIMIT", "reads on in the order of its key until its page is full"),
+    ("FROM erasures) ORDER BY m.member_id DESC LIMIT", "reads on in the order of its key until its page is full"),
     ("INSERT INTO bookings", "what refers to a booking is read only while SQLite counts references that lead nowhere"),
     ("pragma_table_info(", "the columns of one table"),
     (" AS searched", "an erasure counts the rows that it will search, for its progress"),

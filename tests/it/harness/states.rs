@@ -32,7 +32,7 @@ impl Site {
 
     /// Marks every session as proven just now.
     pub fn prove_all(&self) {
-        self.change(|tx| Ok(tx.run("UPDATE sessions SET proven_at = ?1", [tx.now()])?));
+        self.change(|tx| Ok(tx.run("UPDATE sessions SET proven_at = ?1, proven_anew_at = ?1", [tx.now()])?));
     }
 
     /// Makes the present sessions outlive any campaign: neither the clock nor newer sessions of the member end them.

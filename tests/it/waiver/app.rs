@@ -152,6 +152,19 @@ fn signatures_per_member_are_limited() {
 }
 
 #[test]
+fn the_desk_folds_the_sheet_of_a_waiver_that_is_signed() {
+    let site = Site::open_with(on);
+    let (jane, admin) = (site.flyer("jane"), demand(&site));
+    let path = format!("/desk/members/{}/waiver", jane.id);
+    let is_folded = || admin.get(&path).page().contains("<details><summary>Sign once more</summary><form");
+    assert!(!is_folded(), "it waits to be signed");
+    let answer = format!("answer_{}_1", jane.id);
+    let form = [("version", "2"), ("language", "en"), ("signer_name", "Jane"), (&*answer, "n")];
+    assert_eq!(admin.post(&path, &form).status, 303);
+    assert!(is_folded());
+}
+
+#[test]
 fn a_clerk_makes_no_link_by_which_staff_would_sign() {
     let site = Site::open_with(on);
     demand(&site);

@@ -100,6 +100,13 @@ struct Page {
     correct: String,
 }
 
+impl Page {
+    /// Whether a booking of the member waits for the check-in.
+    fn is_expected(&self) -> bool {
+        self.standing.booking.as_ref().is_some_and(|next| next.open)
+    }
+}
+
 /// The values of the form that bans, as typed.
 #[derive(Default)]
 pub(super) struct BanForm {

@@ -64,6 +64,8 @@ struct Page {
     may_mark_errors: bool,
     kept: String,
     sheet: Option<WaiverForm>,
+    /// Whether nobody on the sheet has to sign; the sheet is folded then.
+    is_signed: bool,
     papers: Vec<Paper>,
     /// The member's guardians, and the children whose guardian the member is: ID, name and relation.
     guardians: Vec<(MemberId, String, String)>,
@@ -271,6 +273,8 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sen
             }
             false => None,
         };
+        let is_signed = signing.is_none()
+            && app_waivers::list_due_at_desk(site, tx, member_id)?.iter().all(|one| one.reason.is_none());
         let allowed = allowed(site, tx, member_id, language)?;
         let mut papers = waiver_papers::list(site, tx, member_id, language)?;
         show_refused(&mut papers, decision, error);
@@ -311,6 +315,7 @@ pub(super) fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<(Sen
             may_mark_errors: clerk.role() == Role::Admin && clerk.id() != member_id,
             kept: language.say(&kept),
             sheet,
+            is_signed,
             papers,
             guardian_problem,
             emergency_problem,

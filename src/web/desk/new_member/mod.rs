@@ -3,11 +3,13 @@
 pub(crate) mod welcome;
 
 use crate::app;
+use crate::app::bookings::Full;
 use crate::app::flights;
 use crate::app::person::{self, Person};
 use crate::app::registration::{self, Denial, Registration};
 use crate::app::signup::{given, person_fields};
 use crate::auth::Clerk;
+use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::body::{Flattened, ParsedBody};
 use crate::http::call::Call;
@@ -15,11 +17,13 @@ use crate::http::failure::Failure;
 use crate::http::field_types::{FlightMinutes, Whole};
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
+use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::account_claims::Alike;
 use crate::store::tables::tunnels;
+use crate::web::desk::members::lookup::name_of;
 use crate::web::form_state::FormState;
-use crate::web::{Frame, form_pairs, form_status, new_form_number, read_form_number, show as shown};
+use crate::web::{Frame, form_pairs, form_status, new_form_number, query_text, read_form_number, show as shown};
 use askama::Template;
 use http::StatusCode;
 
@@ -39,6 +43,12 @@ struct Page {
     about_alike: &'static str,
     /// Whether the clerk may say that this is somebody else.
     may_go_on: bool,
+    /// Whether the clerk has said so.
+    is_somebody_else: bool,
+    /// The begin of the quarter of an hour that has no room; the same form sent again books it all the same.
+    full_quarter: Option<Moment>,
+    /// The parent of the child who is registered: ID, and who that is in words.
+    parent: Option<(MemberId, String)>,
 }
 
 impl Page {
@@ -67,6 +77,7 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 fn page(site: &Site, call: &Call, clerk: &Clerk, mut form: FormState, denial: Option<Denial>) -> Answer {
     let (frame, zone) = (Frame::of(site, call, clerk, PART)?, site.time_zone()?);
     let status = if denial.is_some() { StatusCode::CONFLICT } else { form_status(form.has_problems()) };
+    let mut full_quarter = None;
     let (alike, about_alike) = match denial {
         Some(Denial::EmailTaken(owner)) => (vec![owner], "newcomer.taken"),
         Some(Denial::Alike(alike)) => (alike, "newcomer.alike"),
@@ -75,6 +86,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, mut form: FormState, denial: Op
             form.number = new_form_number();
             (vec![made], "newcomer.sent_before")
         }
+        Some(Denial::Full(Full(begins))) => {
+            full_quarter = Some(begins);
+            (Vec::new(), "newcomer.alike")
+        }
         None => (Vec::new(), "newcomer.alike"),
     };
     let chosen = Some(form.typed("language")).filter(|tag| !tag.is_empty()).unwrap_or(call.language().tag());
@@ -82,6 +97,9 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, mut form: FormState, denial: Op
         languages: Language::ALL.map(|one| (one.tag(), one.name(), one.tag() == chosen)).into(),
         minutes: site.config.usual_minutes.clone(),
         today: zone.date(site.now()),
+        parent: parent(site, call, &form)?,
+        is_somebody_else: alike.is_empty() && !form.typed("somebody_else").is_empty(),
+        full_quarter,
         frame,
         form,
         alike,
@@ -112,10 +130,19 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         phone: &phone,
         language: Language::find(given(&typed, "language")).unwrap_or_default(),
         minutes,
+        full_quarter: given(&typed, "full_quarter").parse().ok().map(Moment),
+        child_of: parent_id(site, given(&typed, "child_of")),
         form_number: read.number,
         is_somebody_else: !given(&typed, "somebody_else").is_empty(),
     };
-    match app::change(site, clerk, call.language(), |cx| registration::register(cx, &registration))? {
+    let registered = match app::change(site, clerk, call.language(), |cx| registration::register(cx, &registration)) {
+        Ok(registered) => registered,
+        Err(failure) => {
+            let again = |form| page(site, call, clerk, form, None);
+            return FormState::refused(typed, failure, call, call.language(), again);
+        }
+    };
+    match registered {
         Ok(member_id) => {
             let done = match minutes {
                 None => "registered",
@@ -128,6 +155,21 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         }
         Err(denial) => page(site, call, clerk, FormState::sent(typed), Some(denial)),
     }
+}
+
+/// The number of the parent whom the form names; on a site without waivers nobody acts for another.
+fn parent_id(site: &Site, named: &str) -> Option<MemberId> {
+    named.parse().ok().filter(|_| site.config.waiver.required)
+}
+
+/// The parent whom the form or, at first, the address names.
+fn parent(site: &Site, call: &Call, form: &FormState) -> Result<Option<(MemberId, String)>, Failure> {
+    let named = query_text(call, "child_of");
+    let sent = form.typed("child_of");
+    let Some(parent_id) = parent_id(site, if sent.is_empty() { &named } else { sent }) else { return Ok(None) };
+    let name = site.store.read(|tx| name_of(tx, parent_id))?;
+    let said = |name: String| call.language().say(&Text::new("newcomer.child_of").with("name", name));
+    Ok(name.map(|name| (parent_id, said(name))))
 }
 
 /// Judges the form by the rules of signing up and reports all problems together.

@@ -2,7 +2,7 @@
 
 use super::PART;
 use crate::app;
-use crate::app::{claims, flights};
+use crate::app::{claims, family, flights};
 use crate::auth::{Clerk, count_document};
 use crate::domain::ids::MemberId;
 use crate::domain::when;
@@ -13,7 +13,8 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::moment::Moment;
 use crate::site::Site;
-use crate::store::tables::{account_claims, members};
+use crate::store::Read;
+use crate::store::tables::{account_claims, guardianships, members};
 use crate::web::desk::slip::{self, Recipient};
 use crate::web::{Frame, path_id, show as shown};
 use askama::Template;
@@ -36,6 +37,10 @@ struct Page {
     charges: bool,
     /// Whether the member must sign the waiver before a flight.
     wants_waiver: bool,
+    /// On whose waiver page the waiver is signed: a parent signs for the children too.
+    signer_id: MemberId,
+    /// Whose children may be registered next.
+    parent_id: Option<MemberId>,
 }
 
 /// `GET /desk/members/{member_id}/welcome`
@@ -43,12 +48,13 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let member_id = path_id(call, 0)?;
     let frame = Frame::after_action(site, call, clerk, PART, &DONE)?;
     let (zone, language, now) = (site.time_zone()?, call.language(), site.now());
-    let (profile, account, mailed, is_unclaimed, wants_waiver) = site.store.read(|tx| {
+    let (profile, account, families, mailed, is_unclaimed, wants_waiver) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let account = members::find_account_by_id(tx, member_id)?.ok_or_else(Failure::not_found)?;
         let is_unclaimed = account_claims::is_unclaimed(tx, member_id)?;
         let wants_waiver = flights::find_denial(site, tx, member_id, now)?.is_some();
-        Ok((profile, account, account_claims::find_mailed(tx, member_id, now)?, is_unclaimed, wants_waiver))
+        let families = if site.config.waiver.required { Some(family_of(site, tx, member_id)?) } else { None };
+        Ok((profile, account, families, account_claims::find_mailed(tx, member_id, now)?, is_unclaimed, wants_waiver))
     })?;
     let is_open = is_unclaimed && clerk.denial(&account).is_none();
     let say_mailed = |ends_at: Moment| {
@@ -62,10 +68,20 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         mailed: mailed.filter(|_| is_open).map(say_mailed),
         may_print: is_open,
         wants_waiver,
+        signer_id: families.flatten().unwrap_or(member_id),
+        parent_id: families.flatten(),
         charges: site.config.yearly_fee_cents > 0,
         frame,
     };
     Ok(shown(StatusCode::OK, language, &page))
+}
+
+/// The adult of a new member's family: the member, or a child's first guardian; `None` for a child without one.
+fn family_of(site: &Site, tx: &Read, member_id: MemberId) -> Result<Option<MemberId>, Failure> {
+    if family::may_act(site, tx, member_id)? {
+        return Ok(Some(member_id));
+    }
+    Ok(guardianships::list_of_child(tx, member_id)?.first().map(|one| one.guardian_id))
 }
 
 /// `POST /desk/members/{member_id}/slip`: a PDF with a new code that opens the account; earlier codes stop working.
