@@ -27,11 +27,16 @@ struct File {
     text: &'static str,
 }
 
-const FILES: [File; 20] = [
+const FILES: [File; 21] = [
     File { name: "page.css", kind: "text/css; charset=utf-8", text: PAGE },
     File { name: "desk.css", kind: "text/css; charset=utf-8", text: include_str!("../../assets/style/desk.css") },
     File { name: "page.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/page.js") },
     File { name: "desk.js", kind: "text/javascript; charset=utf-8", text: include_str!("../../assets/script/desk.js") },
+    File {
+        name: "dates.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("../../assets/script/dates.js"),
+    },
     File {
         name: "account.js",
         kind: "text/javascript; charset=utf-8",

@@ -18,12 +18,13 @@ fn a_german_page_in_an_english_browser_takes_days_and_times_as_germans_write_the
     browser.run(sign_in, json!([desk.name, PASSWORD]));
     browser.wait("return location.pathname === '/desk'");
     assert_eq!(browser.run("return document.documentElement.lang", json!([])), "de");
-    let shown = browser.run("return document.querySelector('.days .typed-day').value", json!([]));
+    let shown = browser.wait("return document.querySelector('.days .typed-day')?.value");
     let shown = shown.as_str().unwrap_or_default();
     assert!(shown.split('.').map(str::len).eq([2, 2, 4]), "{shown}");
     let value = |selector: &str| browser.run("return document.querySelector(arguments[0]).value", json!([selector]));
 
     browser.go(&format!("{}/desk/new-member", site.origin()));
+    browser.wait("return !!document.querySelector('.typed-day')");
     let typed = |id: &str, text: &str| {
         let set = "const field = document.getElementById(arguments[0]); field.focus(); field.value = arguments[1];
                    field.dispatchEvent(new Event('input', { bubbles: true })); field.dispatchEvent(new Event('change', { bubbles: true }))";
@@ -39,6 +40,7 @@ fn a_german_page_in_an_english_browser_takes_days_and_times_as_germans_write_the
     assert_eq!(value("#dob"), "03.02.1985");
 
     browser.go(&format!("{}/desk", site.origin()));
+    browser.wait("return document.querySelectorAll('.typed-day').length > 1");
     for (text, clock) in [("9.15", "09:15"), ("2145", "21:45"), ("24:00", "")] {
         typed("clock", text);
         assert_eq!(value("[name=clock]"), clock, "{text}");

@@ -155,6 +155,7 @@ fn signatures_per_member_are_limited() {
 fn the_desk_folds_the_sheet_of_a_waiver_that_is_signed() {
     let site = Site::open_with(on);
     let (jane, admin) = (site.flyer("jane"), demand(&site));
+    site.born(&jane, 599_961_600);
     let path = format!("/desk/members/{}/waiver", jane.id);
     let is_folded = || admin.get(&path).page().contains("<details><summary>Sign once more</summary><form");
     assert!(!is_folded(), "it waits to be signed");
