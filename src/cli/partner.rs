@@ -1,6 +1,6 @@
 //! `tunneldesk partner …`: booking partners and their secrets.
 
-use super::partner_hook::Hook;
+use super::partner_hook::{Hook, TWO_SECRETS};
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment};
 use crate::app::Change;
@@ -13,10 +13,6 @@ use crate::store::tables::partners;
 use clap::{Args, Subcommand};
 use ipnet::IpNet;
 use serde_json::{Value, json};
-
-/// Why another secret is not made without `--force`.
-pub(super) const TWO_SECRETS: &str =
-    "two secrets are in force, so no new one was made: `--force` ends the older one now, or wait until it ends";
 
 #[derive(Subcommand)]
 pub(super) enum Partner {

@@ -1,6 +1,5 @@
 //! `tunneldesk partner hook …`: addresses to which a partner's events are sent as they happen.
 
-use super::partner::TWO_SECRETS;
 use super::shell::Shell;
 use super::{CommandError, CommandResult, Row, Table, done, refused, shown_moment};
 use crate::app::hooks::{self as effects, Target};
@@ -13,6 +12,10 @@ use crate::store::tables::hooks::{self, Hook as Listed};
 use clap::Subcommand;
 use serde_json::{Value, json};
 use std::net::IpAddr;
+
+/// Why another secret is not made without `--force`.
+pub(super) const TWO_SECRETS: &str =
+    "two secrets are in force, so no new one was made: `--force` ends the older one now, or wait until it ends";
 
 #[derive(Subcommand)]
 pub(super) enum Hook {

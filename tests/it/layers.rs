@@ -174,7 +174,7 @@ const MATRIX: &[(&str, &[&str])] = &[
     ("ops",       &["auth", "http", "site", "store", "domain", "i18n", "config", "log", "keys", "clock", "files", "moment"]),
     ("auth",      &["http", "site", "store", "domain", "i18n", "config", "log", "keys", "files", "moment"]),
     ("documents", &["store", "domain", "i18n", "moment"]),
-    ("site",      &["http", "store", "domain", "config", "stats", "keys", "clock", "moment"]),
+    ("site",      &["http", "store", "domain", "i18n", "config", "stats", "keys", "clock", "moment"]),
     ("store",     &["http", "domain", "keys", "clock", "files", "moment"]),
     ("stats",     &["http"]),
     ("http",      &["domain", "i18n", "keys", "moment"]),

@@ -54,7 +54,7 @@ fn an_admin_appoints_the_first_signer_and_removes_one() {
     assert_eq!(appoint("ines", "4").status, 303);
     assert!(appoint("ines", "4").page().contains("on the list for this programme"));
     let page = admin.get("/desk/site/signers").page();
-    assert!(page.contains("stands in for level 4"), "{page}");
+    assert!(page.contains("signs as level 4"), "{page}");
     assert!(!admin.get("/desk").page().contains("Nobody is appointed"));
     let sql = "SELECT count(*) FROM audit WHERE action = ?1";
     let audited = |action: &str| site.change(|tx| Ok(tx.get::<i64>(sql, [action])?));

@@ -101,7 +101,7 @@ fn a_webhook_shows_its_state_and_is_tested_sent_again_switched_off_and_ended() {
     assert!(!admin.get("/desk").page().contains("Webhooks that need"));
     run(&site, "INSERT INTO hook_deliveries (hook_id, seq, booking_id, trouble) VALUES (1, 88, 12, 'too_large')");
     let today = admin.get("/desk").page();
-    assert!(today.contains("Webhooks that need somebody: 1") && today.contains(&path), "{today}");
+    assert!(today.contains("Webhooks that need attention: 1") && today.contains(&path), "{today}");
     let page = admin.get(&path).page();
     assert!(page.contains("Booking 12, event 88: The event is larger than 20 KiB"), "{page}");
     assert_eq!(post("again").status, 303);
@@ -113,7 +113,7 @@ fn a_webhook_shows_its_state_and_is_tested_sent_again_switched_off_and_ended() {
     assert_eq!((post("off").status, post("again").status), (404, 303));
     run(&site, "UPDATE hooks SET ended_at = 1, ended_as = 'failing', trouble = 'late'");
     assert!(admin.get(&path).page().contains("nothing was taken for five days"));
-    assert!(admin.get("/desk").page().contains("Webhooks that need somebody: 1"));
+    assert!(admin.get("/desk").page().contains("Webhooks that need attention: 1"));
     assert_eq!(post("remove").status, 303);
     assert!(admin.get(&path).page().contains("No webhook yet"));
     for deed in ["test", "again", "off", "secret", "remove"] {

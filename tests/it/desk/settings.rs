@@ -162,7 +162,7 @@ fn a_slip_of_the_finger_is_asked_about_once() {
     let admin = Clerk::at(&site, &site.admin());
     let slip = [("membership.yearly_fee_cents", "99999"), ("membership.currency", "EUR")];
     let asked = save(&admin, "membership", &slip);
-    assert!(asked.status == 422 && asked.page().contains("99999? Save again to keep it."), "{asked}");
+    assert!(asked.status == 422 && asked.page().contains("99999? Save again to confirm."), "{asked}");
     let odd = asked.page().split("name=\"sure\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let other = [("membership.yearly_fee_cents", "88888"), ("membership.currency", "EUR"), ("sure", &*odd)];
     assert_eq!(save(&admin, "membership", &other).status, 422, "another slip is asked about anew");

@@ -64,7 +64,7 @@ fn a_notice_speaks_the_reader_s_language_and_never_shows_a_hole() {
     for (language, words) in [
         ("en", "Your currency as Coach ends with 16 July 2026."),
         ("de", "Deine Currency als Coach gilt bis und mit 16. Juli 2026."),
-        ("fr", "Vous êtes à jour comme Coach jusqu’au 16 juillet 2026 inclus."),
+        ("fr", "Vous êtes à jour comme Coach jusqu'au 16 juillet 2026 inclus."),
         ("es", "Tu vigencia como Coach termina al acabar el 16 de julio de 2026."),
     ] {
         let rows = jane.ask(Method::GET, NOTIFICATIONS).header("accept-language", language).send().rows();

@@ -286,7 +286,7 @@ fn a_confirmed_address_gets_a_mail_too_in_the_language_of_the_last_sign_in() {
     assert_eq!((&mail["recipient"], &mail["template"]), (&json!("jane@example.com"), &json!("notice")));
     let letter = site.change(|tx| Ok(tunneldesk::store::tables::outbox::find(tx, MessageId(1))?)).unwrap();
     let letter = tunneldesk::jobs::outbox::render_message(&site.for_a_job(), &letter).unwrap();
-    assert_eq!(letter.subject, "Windwerk : à jour comme pilote jusqu'au 24 novembre 2026");
+    assert_eq!(letter.subject, "Windwerk\u{202f}: à jour comme pilote jusqu'au 24 novembre 2026");
     assert!(
         letter.text.starts_with("Bonjour,\n\nVous êtes à jour comme pilote jusqu’au 24 novembre 2026 inclus"),
         "{}",

@@ -43,7 +43,7 @@ fn a_site_spells_german_as_its_country_does() {
     let mut site = Site::open();
     let said = |site: &Site| {
         let size = |path: &str| get_in(site, "de", path).ok().json()["data"]["site.size"].clone();
-        let refusal = get_in(site, "de-DE", "/account/logbook/print").refused(401).json()["message"].clone();
+        let refusal = get_in(site, "de-DE", "/account/profile/user").refused(401).json()["message"].clone();
         [size(TRANSLATIONS), size(&format!("{TRANSLATIONS}?language=de")), refusal]
     };
     let swiss = said(&site);

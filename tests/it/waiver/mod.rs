@@ -186,7 +186,7 @@ fn a_member_signs_at_the_kiosk_or_on_a_phone_and_cannot_bypass_a_pending_decisio
     assert_eq!(site.holds_text(&code), [""; 0], "the code is in the file only as a hash");
     let phone = Clerk::outside(&site);
     assert_eq!(phone.get("/sign?code=aaaa-bbbb-cccc").status, 404);
-    assert!(phone.get(&format!("/sign?code={code}&lang=it")).page().contains("Dichiarazione"));
+    assert!(phone.get(&format!("/sign?code={code}&lang=it")).page().contains("Liberatoria"));
     let (dob, answer) = (format!("dob_{}", mark.id), format!("answer_{}_1", mark.id));
     let form = [("code", &*code), ("version", "2"), ("language", "en"), ("signer_name", "Mark"), (&*dob, "1990-05-31")];
     let said = phone.post("/sign", &[&form[..], &[(&*answer, "y")]].concat());
