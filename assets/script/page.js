@@ -89,11 +89,10 @@ if (document.querySelector('[data-live]') && !document.body.dataset.keptAt) {
     const listen = () => {
         if (!stream || !attended()) { events?.close(); events = null; return; }
         if (events && events.readyState !== EventSource.CLOSED) return;
-        let isBack = false;
         events = new EventSource(stream);
         events.addEventListener('changed', () => attended() && ask());
-        // A stream that was cut may have missed a change.
-        events.addEventListener('open', () => { if (isBack) ask(); isBack = true; });
+        // What changed since the page was made, or since the stream was cut, was told to nobody.
+        events.addEventListener('open', ask);
     };
     listen();
     document.addEventListener('visibilitychange', () => { if (attended()) ask(); listen(); });

@@ -76,7 +76,7 @@ impl Site {
             levels::remember(tx, config.catalogue)
         });
         written.map_err(|e| format!("cannot write {}: {e}", data_dir.database().display()))?;
-        Ok(Site::assemble(store, clock, config, keys, row))
+        Ok(Site::assemble(store, clock, config, keys, row, &tunnel.country))
     }
 
     /// Opens the site of a locked data directory. The database of an earlier version is refused, and left as it is: a command
@@ -152,8 +152,9 @@ impl Site {
         audit_end::report(&store, data_dir.dir());
         levels::follow(&store, clock.now(), config.catalogue);
         record_version(&store, clock.now());
+        let country = read_country(data_dir, &store)?;
         store.release();
-        let site = Site::assemble(store, clock, config, keys, row);
+        let site = Site::assemble(store, clock, config, keys, row, &country);
         site.load_settings().map_err(|e| format!("cannot read the settings of the pages: {e}"))?;
         if let Some(alarm) = alarm::find(&site.config.data, alarm::Kind::ClockAhead) {
             site.clock.doubt(Jump { from: alarm.last_good.unwrap_or(alarm.since), to: alarm.since });
@@ -175,8 +176,9 @@ impl Site {
         store.set_chain_key(keys.chain_key());
         let keys = open_hash_key(&store, clock.now(), keys, &row)?;
         clock.remember(row.clock_high_water);
+        let country = read_country(data_dir, &store)?;
         store.release();
-        let site = Site::assemble(store, clock, config, keys, row);
+        let site = Site::assemble(store, clock, config, keys, row, &country);
         site.load_settings().map_err(|e| format!("cannot read the settings of the pages: {e}"))?;
         Ok(site)
     }
@@ -286,6 +288,12 @@ fn read_row(data_dir: &DataDir, store: &Store) -> Result<tunnels::SiteRow, Strin
     let row = read(store, |tx| Ok(tunnels::find_site(tx)?))
         .map_err(|e| format!("cannot read {}: {e}", data_dir.database().display()))?;
     row.ok_or_else(|| data_dir.without_site())
+}
+
+fn read_country(data_dir: &DataDir, store: &Store) -> Result<String, String> {
+    let country = read(store, |tx| Ok(tunnels::find_own_country(tx)?));
+    let country = country.map_err(|e| format!("cannot read {}: {e}", data_dir.database().display()))?;
+    Ok(country.unwrap_or_default())
 }
 
 /// The end of an audit log that has no key yet. `None`: it has no rows.

@@ -127,10 +127,14 @@ impl Site {
     }
 
     /// Assembles a site from the parts that [`crate::ops::lifecycle`] has created or opened.
-    pub(crate) fn assemble(store: Store, clock: Clock, config: Config, keys: Keys, row: tunnels::SiteRow) -> Site {
-        // A database that cannot be read is met by whatever reads it next.
-        let country = store.read(|tx| Ok(tunnels::find_own_country(tx)?)).ok().flatten().unwrap_or_default();
-        store.release();
+    pub(crate) fn assemble(
+        store: Store,
+        clock: Clock,
+        config: Config,
+        keys: Keys,
+        row: tunnels::SiteRow,
+        country: &str,
+    ) -> Site {
         let shared = Shared {
             clock: Arc::new(clock),
             catalogue: config.catalogue,
@@ -142,7 +146,7 @@ impl Site {
             ports: OnceLock::new(),
             site_id: row.site_id.into(),
             tunnel_id: row.tunnel_id,
-            german: Language::german_of_country(&country),
+            german: Language::german_of_country(country),
             states: RwLock::default(),
         };
         Site { store, shared: Arc::new(shared) }

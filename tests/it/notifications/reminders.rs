@@ -288,7 +288,7 @@ fn a_confirmed_address_gets_a_mail_too_in_the_language_of_the_last_sign_in() {
     let letter = tunneldesk::jobs::outbox::render_message(&site.for_a_job(), &letter).unwrap();
     assert_eq!(letter.subject, "Windwerk\u{202f}: à jour comme pilote jusqu'au 24 novembre 2026");
     assert!(
-        letter.text.starts_with("Bonjour,\n\nVous êtes à jour comme pilote jusqu’au 24 novembre 2026 inclus"),
+        letter.text.starts_with("Bonjour,\n\nVous êtes à jour comme pilote jusqu'au 24 novembre 2026 inclus"),
         "{}",
         letter.text
     );
