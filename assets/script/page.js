@@ -47,6 +47,13 @@ if (document.querySelector('[data-live]') && !document.body.dataset.keptAt) {
     const live = () => [...document.querySelectorAll('[data-live]')];
     let touched = Date.now();
     ['pointerdown', 'keydown', 'scroll'].forEach(kind => addEventListener(kind, () => { touched = Date.now(); }, { passive: true }));
+    // Nothing moves away under a finger or the mouse between its press and the click.
+    let held = false;
+    addEventListener('pointerdown', () => { held = true; }, { passive: true, capture: true });
+    ['pointerup', 'pointercancel'].forEach(kind => addEventListener(kind, () => setTimeout(() => {
+        held = false;
+        if (waits) { waits = false; ask(); }
+    }), { passive: true, capture: true }));
     const attended = () => !document.hidden && (!isClerks || Date.now() - touched < ATTENDED_MS);
     // The HTML of each part as the server sent it, before a script changed it.
     const sent = new WeakMap();
@@ -71,15 +78,16 @@ if (document.querySelector('[data-live]') && !document.body.dataset.keptAt) {
         const same = there.matches(CONTROLS) ? there : controls.find(one => labelOf(one) === labelOf(focused));
         (same ?? controls.find(one => one.matches('[href*=members]')) ?? controls.find(one => one.matches('a')) ?? main)?.focus({ preventScroll: true });
     };
-    let events, asking = false, again = false, times = 0;
+    let events, asking = false, again = false, waits = false, times = 0;
     const ask = async () => {
+        if (held) { waits = true; return; }
         if (asking) { again = true; return; }
         asking = true;
         try {
             const reply = await fetch(address, { redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) });
             if (!reply.ok) throw reply.status;
             const page = new DOMParser().parseFromString(await reply.text(), 'text/html');
-            live().forEach(part => renew(part, page.getElementById(part.id)));
+            if (held) waits = true; else live().forEach(part => renew(part, page.getElementById(part.id)));
             dispatchEvent(new CustomEvent('answered', { detail: page }));
         } catch {
             dispatchEvent(new Event('unanswered'));

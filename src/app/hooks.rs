@@ -54,7 +54,16 @@ impl Target {
         if !webhook::is_url(url) {
             problems.push(("url", Text::new("hook.url_wrong")));
         }
-        if let Err(unknown) = Choice::parse(chosen, &types()) {
+        let mut once: Vec<&str> = Vec::new();
+        for one in chosen.split(',').map(str::trim).filter(|one| !one.is_empty()) {
+            if !once.contains(&one) {
+                once.push(one);
+            }
+        }
+        // Commas alone choose nothing, which would else be all.
+        let chooses_nothing = once.is_empty() && !chosen.trim().is_empty();
+        let unknown = Choice::parse(chosen, &types()).err().or(chooses_nothing.then(|| chosen.trim().to_owned()));
+        if let Some(unknown) = unknown {
             let unknown: String = unknown.chars().take(TYPE_CHARS_SHOWN).collect();
             let text = Text::new("hook.types_wrong").with("type", unknown).with("types", types().join(", "));
             problems.push(("types", text));
@@ -70,12 +79,6 @@ impl Target {
         if let Some((field, text)) = problems.next() {
             let first = Failure::field(field, text);
             return Err(problems.fold(first, |failure, (field, text)| failure.with_problem(field, text)));
-        }
-        let mut once: Vec<&str> = Vec::new();
-        for one in chosen.split(',').map(str::trim).filter(|one| !one.is_empty()) {
-            if !once.contains(&one) {
-                once.push(one);
-            }
         }
         let address = ip.map(|ip| ip.to_canonical().to_string()).unwrap_or_default();
         Ok(Target { url: url.to_owned(), types: once.join(","), address })

@@ -29,6 +29,8 @@ const CLIENT_ID_CHARS_SHOWN: usize = 64;
 #[derive(Debug)]
 pub struct Partner {
     id: PartnerId,
+    /// The secret that signed.
+    secret_id: i64,
     client_id: String,
     requests_per_minute: Option<i64>,
 }
@@ -36,6 +38,10 @@ pub struct Partner {
 impl Partner {
     pub(crate) fn id(&self) -> PartnerId {
         self.id
+    }
+
+    pub(crate) fn secret_id(&self) -> i64 {
+        self.secret_id
     }
 
     pub(crate) fn client_id(&self) -> &str {
@@ -107,14 +113,14 @@ fn check(site: &Site, call: &Call) -> Result<Partner, Rejection> {
     let mut signer = None;
     for secret in &secrets {
         if is_signed(site, call, secret, &digest) {
-            signer = Some(&secret.partner);
+            signer = Some((&secret.partner, secret.secret_id));
         }
     }
-    let Some(signer) = signer else { return Err(unsigned(site, call, client_id, &secrets, &digest)?) };
+    let Some((signer, secret_id)) = signer else { return Err(unsigned(site, call, client_id, &secrets, &digest)?) };
     call.principal.set(PrincipalId::Partner(signer.partner_id));
     check_terms(site, call, signer, &digest, now)?;
     let partners::Partner { partner_id, requests_per_minute, .. } = *signer;
-    Ok(Partner { id: partner_id, client_id: signer.client_id.clone(), requests_per_minute })
+    Ok(Partner { id: partner_id, secret_id, client_id: signer.client_id.clone(), requests_per_minute })
 }
 
 /// Checks the terms of a partner whose signature is right.

@@ -115,7 +115,12 @@ pub(crate) fn is_taken(status: StatusCode) -> bool {
 pub(crate) fn is_url(text: &str) -> bool {
     let uri: Option<Uri> = text.parse().ok().filter(|_| text.len() <= URL_CHARS_MAX && text.is_ascii());
     uri.is_some_and(|uri| {
-        let is_whole = uri.authority().is_some_and(|whole| !whole.host().is_empty() && !whole.as_str().contains('@'));
+        let is_whole = uri.authority().is_some_and(|whole| {
+            let port = whole.as_str().strip_prefix(whole.host()).unwrap_or_default();
+            !whole.host().is_empty()
+                && !whole.as_str().contains('@')
+                && (port.is_empty() || whole.port_u16().is_some_and(|port| port > 0))
+        });
         uri.scheme_str() == Some("https") && is_whole
     })
 }
@@ -127,8 +132,16 @@ pub(crate) fn names_closed_address(url: &str, named: Option<IpAddr>) -> bool {
     let host = uri.as_ref().and_then(Uri::host).unwrap_or_default().trim_matches(['[', ']']);
     match host.parse() {
         Ok(address) => !may_call(address, named),
-        Err(_) => host.trim_end_matches('.').eq_ignore_ascii_case("localhost") && named.is_none(),
+        // A number is an address in another spelling.
+        Err(_) => is_number(host) || host.trim_end_matches('.').eq_ignore_ascii_case("localhost") && named.is_none(),
     }
+}
+
+/// Whether a host ends in a number, which some resolvers take for an address: `2130706433`, `0x7f.1`.
+fn is_number(host: &str) -> bool {
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    last.starts_with(|c: char| c.is_ascii_digit())
+        && (last.starts_with("0x") || last.starts_with("0X") || last.bytes().all(|c| c.is_ascii_digit()))
 }
 
 /// Whether an address may be called: a public one, or the private one that an admin named.

@@ -63,8 +63,8 @@ pub(crate) type TicketHash = [u8; 32];
 pub(crate) enum Holder {
     /// A session, by the hash of its token; `staff`: the stream ends too when its member is none of the staff any more.
     Session { member_id: MemberId, session: [u8; 32], staff: bool },
-    /// A partner, by number.
-    Partner(PartnerId),
+    /// A partner, by number, and the number of the secret that signed.
+    Partner { partner_id: PartnerId, secret_id: i64 },
     /// A board, by number.
     Board(KioskId),
     /// The guest of a kiosk.
@@ -365,8 +365,8 @@ impl Reply {
             (true, false) => "private, no-store",
         };
         self.headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(policy));
-        // The hash of a text with remaining chunks is not known.
-        if reads && self.status == StatusCode::OK && self.rest.is_none() {
+        // The hash of a text with remaining chunks is not known, and a stream has none.
+        if reads && self.status == StatusCode::OK && self.rest.is_none() && self.listener.is_none() {
             let digest = Sha256::digest(&self.body);
             let mut hash = [0; 2 * ETAG_BYTES];
             hex_into(&digest[..ETAG_BYTES], &mut hash);

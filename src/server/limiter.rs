@@ -2,6 +2,7 @@
 
 use crate::http::call::Network as Source;
 use crate::stats::Stats;
+use ipnet::IpNet;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::os::fd::RawFd;
@@ -16,6 +17,8 @@ pub(super) struct Limiter {
     /// See [`Source`].
     connections_per_network_max: usize,
     handshakes_per_network_max: usize,
+    /// Our own proxies: each brings the connections of everybody.
+    proxies: Vec<IpNet>,
     stats: Arc<Stats>,
     open: Mutex<Open>,
 }
@@ -140,12 +143,14 @@ impl Limiter {
         connections_max: usize,
         connections_per_network_max: usize,
         handshakes_per_network_max: usize,
+        proxies: &[IpNet],
         stats: &Arc<Stats>,
     ) -> Limiter {
         Limiter {
             connections_max,
             connections_per_network_max,
             handshakes_per_network_max,
+            proxies: proxies.to_owned(),
             stats: stats.clone(),
             open: Mutex::default(),
         }
@@ -158,7 +163,8 @@ impl Limiter {
         let mut open = self.open();
         let own = open.by_network.get(&network).map_or(0, |own| own.connections.len());
         let full = open.count >= self.connections_max;
-        if own >= self.connections_per_network_max || full && !open.evict(own) {
+        let is_proxy = self.proxies.iter().any(|proxy| proxy.contains(&address.to_canonical()));
+        if own >= self.connections_per_network_max && !is_proxy || full && !open.evict(own) {
             self.stats.connections_refused.fetch_add(1, Ordering::Relaxed);
             return None;
         }
@@ -229,11 +235,19 @@ mod tests {
     use super::*;
 
     fn limiter(connections_max: usize, per_network_max: usize) -> Arc<Limiter> {
-        Arc::new(Limiter::new(connections_max, per_network_max, 1, &Arc::default()))
+        let proxies = ["10.9.0.0/16".parse().unwrap()];
+        Arc::new(Limiter::new(connections_max, per_network_max, 1, &proxies, &Arc::default()))
     }
 
     fn address(text: &str) -> IpAddr {
         text.parse().unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_proxy_brings_the_connections_of_everybody() {
+        let limiter = limiter(7, 4);
+        let held: Vec<Slot> = (0..6).map(|_| limiter.enter(address("10.9.0.1")).unwrap()).collect();
+        assert!(limiter.enter(address("10.0.0.1")).is_some(), "{} are held", held.len());
     }
 
     fn is_evicted(slot: &Slot) -> bool {

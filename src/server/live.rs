@@ -158,10 +158,14 @@ impl Streams {
 fn make_room(open: &mut Vec<OpenStream>, newcomer: Holder, is_page: bool) -> Option<()> {
     let share = match newcomer {
         Holder::Session { .. } => STREAMS_PER_SESSION_MAX,
-        Holder::Partner(_) | Holder::Board(_) | Holder::Guest { .. } => STREAMS_PER_PARTNER_MAX,
+        Holder::Partner { .. } | Holder::Board(_) | Holder::Guest { .. } => STREAMS_PER_PARTNER_MAX,
     };
     let of = |open: &[OpenStream], whose| open.iter().filter(|one| owner(one.holder) == whose).count();
-    let is_same = |one: &OpenStream| one.holder == newcomer;
+    // A partner has one share, whichever of its secrets signed.
+    let is_same = |one: &OpenStream| match newcomer {
+        Holder::Partner { .. } => owner(one.holder) == owner(newcomer),
+        _ => one.holder == newcomer,
+    };
     if open.iter().filter(|one| is_same(one)).count() >= share {
         let oldest = open.iter().position(is_same).filter(|_| is_page)?;
         open.remove(oldest);
@@ -178,7 +182,7 @@ fn make_room(open: &mut Vec<OpenStream>, newcomer: Holder, is_page: bool) -> Opt
 fn owner(holder: Holder) -> (u8, i64) {
     match holder {
         Holder::Session { member_id, .. } => (0, member_id.into()),
-        Holder::Partner(id) => (1, id.into()),
+        Holder::Partner { partner_id, .. } => (1, partner_id.into()),
         Holder::Board(id) | Holder::Guest { kiosk_id: id, .. } => (2, id.into()),
     }
 }
@@ -285,9 +289,10 @@ mod tests {
     #[tokio::test]
     async fn a_client_beyond_its_share_is_refused_and_keeps_the_streams_that_it_has() {
         let streams = Streams::new();
-        for (whose, share) in
-            [(holder(1, 1), STREAMS_PER_SESSION_MAX), (Holder::Partner(1.into()), STREAMS_PER_PARTNER_MAX)]
-        {
+        for (whose, share) in [
+            (holder(1, 1), STREAMS_PER_SESSION_MAX),
+            (Holder::Partner { partner_id: 1.into(), secret_id: 1 }, STREAMS_PER_PARTNER_MAX),
+        ] {
             let mut places: Vec<_> = (0..share).map(|_| streams.enter(whose, false).unwrap()).collect();
             assert!(streams.enter(whose, false).is_none());
             assert!(

@@ -39,7 +39,7 @@ export interface Event {
 
 export interface Listening {
     /** Such as `booking.cancelled` or `booking.*`. */
-    types?: string[];
+    types?: string | string[];
     /** A `seq` that you kept; without it from now on. */
     after?: number;
     signal?: AbortSignal;
@@ -80,7 +80,7 @@ export class Client {
     /** Events as they happen, for ever or until the signal: each once, in order, also over lost connections. */
     events(listening?: Listening): AsyncGenerator<Event, void>;
     /** The events after a `seq`, and the `seq` to read on after: immediately where there are some, else after `wait` seconds at most. */
-    readEvents(query?: { types?: string[]; after?: number; wait?: number; limit?: number }): Promise<{ events: Event[]; seq: number }>;
+    readEvents(query?: { types?: string | string[]; after?: number; wait?: number; limit?: number }): Promise<{ events: Event[]; seq: number }>;
     /** An address for one `EventSource`, for 60 seconds, by a ticket. After a close take a new one. */
     eventsAddress(listening?: Listening): Promise<string>;
 }

@@ -24,6 +24,9 @@ const joined = (head, body) => {
 const keyOf = (bytes, use) => crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [use]);
 const eventOf = row => ({ seq: Number(row.id.slice(row.id.lastIndexOf('-') + 1)), ...row });
 const resetAt = seq => ({ seq, id: '', type: 'reset', at: Math.floor(Date.now() / 1000), data: { seq } });
+const listOf = types => [types ?? []].flat().join() || undefined;
+// Of what `fetch` throws, a certificate that is not trusted stays so.
+const mayPass = fault => fault.name === 'AbortError' || fault instanceof TypeError && !/CERT|SIGNATURE|TLS/.test(fault.cause?.code ?? '');
 const queryOf = query => {
     const said = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
     return said.length ? `?${new URLSearchParams(said.map(([name, value]) => [name, String(value)]))}` : '';
@@ -38,7 +41,7 @@ export class Refused extends Error {
         super(`${answer.status} ${said.code ?? ''}: ${said.message ?? ''}`);
         const wait = answer.headers.get('retry-after') ?? '';
         Object.assign(this, {
-            status: answer.status, code: said.code ?? '', errors: said.errors ?? [], headers: answer.headers, repeated,
+            status: answer.status, code: said.code ?? '', errors: [said.errors ?? []].flat().filter(one => one?.field), headers: answer.headers, repeated,
             requestId: answer.headers.get('x-request-id') ?? '', retryAfter: /^\d+$/.test(wait) ? Number(wait) : null,
         });
     }
@@ -102,6 +105,7 @@ export class Client {
     async *events({ types, after, signal } = {}) {
         let pause = 1000;
         while (!signal?.aborted) {
+            let asked = 0;
             try {
                 for await (const frame of this.#stream(types, after, signal)) {
                     if (frame.event === 'hello') {
@@ -115,15 +119,16 @@ export class Client {
                 }
             } catch (fault) {
                 if (signal?.aborted) return;
-                if (fault instanceof Refused && !AGAIN.includes(fault.status)) throw fault;
-                pause = Math.max((fault.retryAfter ?? 0) * 1000, Math.min(2 * pause, 60_000));
+                if (fault instanceof Refused ? !AGAIN.includes(fault.status) : !mayPass(fault)) throw fault;
+                asked = (fault.retryAfter ?? 0) * 1000;
+                pause = Math.min(2 * pause, 60_000);
             }
-            await sleep(pause * (0.5 + Math.random() / 2), signal);
+            await sleep(Math.max(asked, pause * (0.5 + Math.random() / 2)), signal);
         }
     }
 
     async readEvents({ types, after, wait = 25, limit = 100 } = {}) {
-        const query = { types: types?.join(), after, wait, limit };
+        const query = { types: listOf(types), after, wait, limit };
         try {
             const request = { method: 'GET', path: `/events${queryOf(query)}`, headers: { accept: 'application/json' }, signs: 'request' };
             const { answer, bytes } = await this.#send(request, this.#options.timeout + wait);
@@ -138,12 +143,12 @@ export class Client {
 
     async eventsAddress({ types, after } = {}) {
         const { ticket } = await this.createEventTicket();
-        return `${this.#base}/events${queryOf({ types: types?.join(), after, ticket })}`;
+        return `${this.#base}/events${queryOf({ types: listOf(types), after, ticket })}`;
     }
 
     /** The frames of one stream with a number. */
     async *#stream(types, after, signal) {
-        const path = `/events${queryOf({ types: types?.join(), after })}`;
+        const path = `/events${queryOf({ types: listOf(types), after })}`;
         const broken = new AbortController();
         const stop = () => broken.abort();
         let silent = setTimeout(stop, SILENCE_MS);
@@ -212,6 +217,7 @@ export class Client {
                 answer = await this.#ask(request, AbortSignal.timeout(timeout * 1000));
                 bytes = new Uint8Array(await answer.arrayBuffer());
             } catch (fault) {
+                if (!mayPass(fault) && fault.name !== 'TimeoutError') throw fault;
                 if (isLast) throw new Lost(`no answer: ${fault.cause ?? fault}`, { cause: fault });
                 wasSent ||= fault.cause?.code !== 'ECONNREFUSED';
                 answer = undefined;

@@ -122,8 +122,9 @@ impl HttpService {
         _ = site.name();
         site.store.release();
         let Limits { connections_max, connections_per_address_max, .. } = site.config.limits;
-        let limiter =
-            |all, per_network| Arc::new(Limiter::new(all, per_network, HANDSHAKES_PER_NETWORK_MAX, &site.stats));
+        let limiter = |all, per_network| {
+            Arc::new(Limiter::new(all, per_network, HANDSHAKES_PER_NETWORK_MAX, &site.config.proxies, &site.stats))
+        };
         HttpService {
             hub: Hub::new(Some(pool.asker()), &site.site_id),
             pool,

@@ -50,7 +50,7 @@ row! {
     #[derive(Debug)]
     pub(crate) struct Secret in "s." {
         pub partner: Partner = Partner::COLUMNS,
-        secret_id: i64,
+        pub secret_id: i64,
         sealed: Vec<u8>,
         pub created_at: Moment,
     }
@@ -223,7 +223,11 @@ pub(crate) fn use_signature(
     tx.get(sql, (partner_id, &signature[..], &request_digest[..])).map(Some)
 }
 
-/// Whether a partner has access still.
-pub(crate) fn is_active(tx: &Read, partner_id: PartnerId) -> Result<bool> {
-    tx.get(sql!("SELECT EXISTS (SELECT 1 FROM partners WHERE partner_id = ?1 AND revoked_at IS NULL)"), [partner_id])
+/// Whether a secret verifies requests still: it was not rotated out, and its partner has access.
+pub(crate) fn is_secret_in_force(tx: &Read, secret_id: i64, now: Moment) -> Result<bool> {
+    let sql = sql!(
+        "SELECT EXISTS (SELECT 1 FROM partner_secrets s JOIN partners p ON p.partner_id = s.partner_id
+                        WHERE s.secret_id = ?1 AND p.revoked_at IS NULL AND (s.ends_at IS NULL OR s.ends_at > ?2))"
+    );
+    tx.get(sql, (secret_id, now))
 }

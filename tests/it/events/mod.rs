@@ -341,6 +341,16 @@ fn a_stream_too_many_is_refused_and_a_partner_s_ends_with_its_access() {
 }
 
 #[test]
+fn a_secret_that_was_rotated_out_hears_no_more() {
+    let site = Site::open();
+    let partner = site.partner();
+    let mut stream = Stream::open(&site, &partner, "", None);
+    assert_eq!(stream.hears(), "hello");
+    site.change(|tx| Ok(tx.run("UPDATE partner_secrets SET ends_at = ?1", [tx.now()])?));
+    assert!(stream.next().is_none());
+}
+
+#[test]
 fn every_type_is_described() {
     let description = site_description();
     let types: BTreeSet<&str> = tunneldesk::store::tables::events::TYPES.iter().copied().collect();

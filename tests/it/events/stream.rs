@@ -41,6 +41,8 @@ impl Stream {
     pub fn begin(site: &Site, caller: &Caller, query: &str, last: Option<i64>) -> Stream {
         let path = format!("/api/events{query}");
         let mut head = format!("GET {path} HTTP/1.1\r\nhost: {}\r\naccept: text/event-stream\r\n", site.address());
+        // A client that keeps answers asks so. No stream is the one of before.
+        head += "if-none-match: *\r\n";
         for (name, value) in caller.proof(&Method::GET, &path, b"") {
             head += &format!("{name}: {value}\r\n");
         }

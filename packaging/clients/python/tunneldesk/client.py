@@ -65,7 +65,8 @@ class Refused(Exception):
         self.status, self.headers, self.repeated = status, headers, repeated
         self.code: str = str(said.get("code", ""))
         self.message: str = str(said.get("message", ""))
-        self.errors: list[dict[str, str]] = said.get("errors", [])
+        errors = said.get("errors")
+        self.errors: list[dict[str, str]] = [one for one in errors if isinstance(one, dict)] if isinstance(errors, list) else []
         self.request_id = headers.get("x-request-id", "")
         wait = headers.get("retry-after", "")
         self.retry_after = float(wait) if wait.isdigit() else None
@@ -141,6 +142,7 @@ class Client(Operations):
         and `ssl.SSLCertVerificationError` where its certificate is not trusted."""
         pause = 1.0
         while True:
+            asked = 0.0
             try:
                 for name, seq, text in self._stream(types, after):
                     if name == "hello":
@@ -156,12 +158,13 @@ class Client(Operations):
             except Refused as refused:
                 if refused.status not in AGAIN:
                     raise
-                pause = max(refused.retry_after or 0.0, min(2 * pause, 60.0))
+                asked = refused.retry_after or 0.0
+                pause = min(2 * pause, 60.0)
             except ssl.SSLCertVerificationError:
                 raise
             except (OSError, http.client.HTTPException):
                 pause = min(2 * pause, 60.0)
-            time.sleep(pause * random.uniform(0.5, 1.0))
+            time.sleep(max(asked, pause * random.uniform(0.5, 1.0)))
 
     def read_events(
         self, types: Iterable[str] = (), after: int | None = None, wait: int = 25, limit: int = 100

@@ -23,6 +23,16 @@ fn no_address_of_the_hall_is_called_but_the_one_that_was_named() {
     let strict = Sender::new(scene.site.for_another_thread());
     assert!(scene.register_by(strict, &receiver.url, HERE).unwrap_err().contains("https"));
     assert!(Target::read(&receiver.url, "", HERE).is_err());
+    for odd in [
+        "https://a.example:99999/",
+        "https://a.example:0/",
+        "https://2130706433/",
+        "https://0x7f000001/",
+        "https://127.1/",
+    ] {
+        assert!(Target::read(odd, "", "").is_err(), "{odd}");
+    }
+    assert!(Target::read("https://a.example:8443/in", "", "").is_ok());
     scene.register(&receiver.url, HERE).unwrap();
     assert_eq!(receiver.all().len(), 1);
 }

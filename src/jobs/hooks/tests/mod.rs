@@ -412,6 +412,7 @@ fn a_choice_of_types_is_kept_once_and_what_is_no_type_is_not_repeated_in_full() 
     let types = |list: &str| Target::read("https://partner.example/", list, "").map(|target| target.types().to_owned());
     let twice = "booking.moved, booking.cancelled,,booking.moved,".repeat(500);
     assert_eq!(types(&twice).unwrap(), "booking.moved,booking.cancelled");
+    assert!(types(" , ,").is_err(), "it would choose all");
     let refused = types(&"x".repeat(100_000)).unwrap_err();
     let said = refused.problems()[0].text.in_english();
     assert!(said.starts_with("xxx") && said.len() < 600, "{} letters", said.len());
