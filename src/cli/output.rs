@@ -130,7 +130,7 @@ fn is_obeyed(c: char) -> bool {
 /// The refusal of a command line with a character that a terminal would obey, before anything repeats it.
 pub(super) fn refuse_control<'a>(mut args: impl Iterator<Item = Cow<'a, str>>) -> Option<Output> {
     let odd = args.find(|arg| arg.contains(is_obeyed))?;
-    Some(Output::refused(format!("this has a control character: {odd}")))
+    Some(Output::refused(format!("no name and no text has control characters, as this one: {odd}")))
 }
 
 /// The outcome of writing to standard output: a reader that closed its pipe, like `head`, has read enough.
