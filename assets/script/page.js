@@ -48,10 +48,13 @@ if (document.querySelector('[data-live]') && !document.body.dataset.keptAt) {
     let touched = Date.now();
     ['pointerdown', 'keydown', 'scroll'].forEach(kind => addEventListener(kind, () => { touched = Date.now(); }, { passive: true }));
     // Nothing moves away under a finger or the mouse between its press and the click.
-    let held = false;
-    addEventListener('pointerdown', () => { held = true; }, { passive: true, capture: true });
+    // A press whose end is not told, outside the window for example, holds nothing for longer.
+    const PRESS_MS = 3000;
+    let heldUntil = 0;
+    const held = () => Date.now() < heldUntil;
+    addEventListener('pointerdown', () => { heldUntil = Date.now() + PRESS_MS; }, { passive: true, capture: true });
     ['pointerup', 'pointercancel'].forEach(kind => addEventListener(kind, () => setTimeout(() => {
-        held = false;
+        heldUntil = 0;
         if (waits) { waits = false; ask(); }
     }), { passive: true, capture: true }));
     const attended = () => !document.hidden && (!isClerks || Date.now() - touched < ATTENDED_MS);
@@ -80,14 +83,14 @@ if (document.querySelector('[data-live]') && !document.body.dataset.keptAt) {
     };
     let events, asking = false, again = false, waits = false, times = 0;
     const ask = async () => {
-        if (held) { waits = true; return; }
+        if (held()) { waits = true; return; }
         if (asking) { again = true; return; }
         asking = true;
         try {
             const reply = await fetch(address, { redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) });
             if (!reply.ok) throw reply.status;
             const page = new DOMParser().parseFromString(await reply.text(), 'text/html');
-            if (held) waits = true; else live().forEach(part => renew(part, page.getElementById(part.id)));
+            if (held()) waits = true; else live().forEach(part => renew(part, page.getElementById(part.id)));
             dispatchEvent(new CustomEvent('answered', { detail: page }));
         } catch {
             dispatchEvent(new Event('unanswered'));
