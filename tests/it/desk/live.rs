@@ -162,6 +162,32 @@ fn enter_never_acts_on_a_member_whom_an_earlier_query_found() {
 }
 
 #[test]
+fn nothing_moves_between_a_press_and_its_click_and_a_press_without_an_end_holds_nothing_for_long() {
+    let site = demo();
+    day(&site);
+    let browser = a_clerk(&site);
+    browser.prepare("const begun = Date.now(); window.passed = 0; Date.now = () => begun + window.passed;");
+    open(&site, &browser, "/desk");
+    let pointer = |kind: &str| {
+        let script =
+            "document.querySelector('#coming button').dispatchEvent(new PointerEvent(arguments[0], { bubbles: true }))";
+        browser.run(script, json!([kind]));
+    };
+    let shows = |booking: i64| format!("return !!document.getElementById('b{booking}')");
+    pointer("pointerdown");
+    let early = book(&site, &site.flyer("early"), 30);
+    // With fast timers the page would have been read several times.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(browser.run(&shows(early), json!([])), false, "what is pressed stays where it is");
+    pointer("pointerup");
+    browser.wait(&shows(early));
+    pointer("pointerdown");
+    let next = book(&site, &site.flyer("next"), 40);
+    browser.run("window.passed = 3001", json!([]));
+    browser.wait(&shows(next));
+}
+
+#[test]
 fn an_arrival_appears_at_the_other_desk_without_disturbing_typing() {
     let site = demo();
     let bookings = day(&site);
