@@ -343,3 +343,44 @@ impl std::fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// Why something does not take place.
+#[derive(Debug)]
+pub(crate) enum Stop<D> {
+    /// It is denied, for a reason that the edge words.
+    Denied(D),
+    Failed(Failure),
+}
+
+impl<D> Stop<D> {
+    /// The reason of a denial; a failure goes on.
+    pub(crate) fn denial(self) -> Result<D, Failure> {
+        match self {
+            Stop::Denied(why) => Ok(why),
+            Stop::Failed(failure) => Err(failure),
+        }
+    }
+
+    /// The failure; a denial becomes one.
+    pub(crate) fn into_failure(self, word: impl FnOnce(D) -> Failure) -> Failure {
+        match self {
+            Stop::Denied(why) => word(why),
+            Stop::Failed(failure) => failure,
+        }
+    }
+
+    /// The same with another reason, such as that of a wider effect.
+    pub(crate) fn map<E>(self, reword: impl FnOnce(D) -> E) -> Stop<E> {
+        match self {
+            Stop::Denied(why) => Stop::Denied(reword(why)),
+            Stop::Failed(failure) => Stop::Failed(failure),
+        }
+    }
+}
+
+/// Whatever becomes a failure: `?` takes it out of a function that may deny too.
+impl<D, E: Into<Failure>> From<E> for Stop<D> {
+    fn from(error: E) -> Stop<D> {
+        Stop::Failed(error.into())
+    }
+}

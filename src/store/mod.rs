@@ -19,7 +19,7 @@ pub(crate) use crate::store::engine::{hot_journal, integrity, migrate, reserve, 
 pub use crate::store::transaction::{Read, Write};
 
 use crate::domain::audit::ChainKey;
-use crate::http::failure::{DiskFault, Failure};
+use crate::http::failure::{DiskFault, Failure, Stop};
 use crate::moment::Moment;
 use crate::store::db_error::disk_fault;
 use crate::store::engine::change_feed::Watched;
@@ -32,6 +32,7 @@ use crate::store::engine::writer::Terms;
 use crate::store::personal::Seen;
 use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use transaction::Conditions;
@@ -200,16 +201,26 @@ impl Store {
     /// must read by its own transaction, and neither render nor hash.
     #[track_caller]
     pub fn write<T>(&self, now: Moment, change: impl FnOnce(&Write) -> Result<T, Failure>) -> Result<T, Failure> {
+        self.try_write(now, |tx| change(tx).map_err(Stop::Failed)).map_err(failure)
+    }
+
+    /// As [`Store::write`], for a change that may be denied: a denial takes back what was written before it.
+    #[track_caller]
+    pub(crate) fn try_write<T, D>(
+        &self,
+        now: Moment,
+        change: impl FnOnce(&Write) -> Result<T, Stop<D>>,
+    ) -> Result<T, Stop<D>> {
         self.change(Terms { alone: false, defers: self.defers }, now, change)
     }
 
     #[track_caller]
-    fn change<T>(
+    fn change<T, D>(
         &self,
         terms: Terms,
         now: Moment,
-        change: impl FnOnce(&Write) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        change: impl FnOnce(&Write) -> Result<T, Stop<D>>,
+    ) -> Result<T, Stop<D>> {
         crate::store::engine::write_scope::forbid("another write");
         self.release();
         self.settle()?;
@@ -293,13 +304,14 @@ impl Store {
         now: Moment,
         change: impl FnOnce(&Write) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.change(Terms { alone: true, defers: self.defers }, now, |tx| {
+        let resized = |tx: &Write| {
             let resize = |kib: i64| tx.conn.pragma_update(None, "cache_size", -kib);
             resize(crate::store::engine::connection::MANY_CACHE_KIB)?;
             let outcome = change(tx);
             resize(crate::store::engine::connection::WRITER_CACHE_KIB)?;
-            outcome
-        })
+            outcome.map_err(Stop::Failed)
+        };
+        self.change(Terms { alone: true, defers: self.defers }, now, resized).map_err(failure)
     }
 
     /// Whether this thread reads from a snapshot, which keeps the WAL from being truncated.
@@ -314,6 +326,12 @@ impl Store {
             self.readers.put_back(reader);
         }
     }
+}
+
+/// Why a change without denials did not take place.
+fn failure(stop: Stop<Infallible>) -> Failure {
+    let Stop::Failed(failure) = stop;
+    failure
 }
 
 /// A thread that ends, also by a panic, returns its connection to the pool.

@@ -250,6 +250,22 @@ fn a_read_after_an_acknowledged_write_sees_the_write() {
     });
 }
 
+#[test]
+fn a_denial_takes_back_what_was_written_before_it_and_leaves_the_writer_in_order() {
+    let (_dir, store) = numbers();
+    let change = |is_denied| {
+        store.try_write(Moment(0), |tx| {
+            tx.run("INSERT INTO numbers VALUES (?1)", [1])?;
+            if is_denied { Err(Stop::Denied("full")) } else { Ok(()) }
+        })
+    };
+    assert!(matches!(change(true), Err(Stop::Denied("full"))));
+    assert_eq!((count(&store), store.writes()), (0, 0));
+    assert!(matches!(change(false), Ok(())));
+    assert!(matches!(change(true), Err(Stop::Failed(failure)) if failure.is(Failure::broken)), "1 is there already");
+    assert_eq!((count(&store), store.writes()), (1, 1));
+}
+
 /// A handle whose writes return before they are on the disk.
 fn deferring(store: &Store) -> Store {
     let mut deferring = store.for_another_thread();

@@ -46,7 +46,7 @@ use super::reader::Readers;
 use super::statements::WithStatements;
 use super::write_scope::WriteScope;
 use crate::domain::audit::ChainKey;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::moment::Moment;
 use database::{CommitUnderWay, Database, Told, hear_checkpoint};
 use rusqlite::Connection;
@@ -133,22 +133,26 @@ impl Writer {
     }
 
     /// Runs `change` in the open group, then `before_wait`. The change is durable once [`Writer::wait`] returns.
-    pub(crate) fn write<T>(
+    pub(crate) fn write<T, D>(
         &self,
         now: Moment,
         terms: Terms,
-        change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
+        change: impl FnOnce(&WithStatements) -> Result<T, Stop<D>>,
         before_wait: impl FnOnce(),
-    ) -> Result<(T, PendingWrite), Failure> {
+    ) -> Result<(T, PendingWrite), Stop<D>> {
         // Without this each writer would wait for as long as the disk does not answer.
         if self.hangs_for().is_some() {
-            return Err(Failure::disk_hangs().because("a write before this one waits for the disk"));
+            return Err(Failure::disk_hangs().because("a write before this one waits for the disk").into());
         }
         let counted = |database: &mut Database| {
             self.transactions.fetch_add(1, Ordering::Relaxed);
             database.note_moment(now);
             let _scope = WriteScope::enter();
-            change(&database.conn).inspect_err(|failure| self.monitor.note_failure(failure))
+            change(&database.conn).inspect_err(|stop| {
+                if let Stop::Failed(failure) = stop {
+                    self.monitor.note_failure(failure);
+                }
+            })
         };
         let written = self.turns.write(now, terms, counted, before_wait);
         written.map(|(value, pending)| (value, PendingWrite(pending)))

@@ -3,6 +3,7 @@
 use super::*;
 use crate::http::failure::DiskFault;
 use crate::moment::Moment;
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -23,9 +24,10 @@ fn written<T>(
     terms: Terms,
     change: impl FnOnce(&WithStatements) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    writer
-        .write(Moment(0), terms, change, || ())
-        .and_then(|(value, mut pending)| writer.wait(&mut pending).map(|()| value))
+    let change = |conn: &WithStatements| change(conn).map_err(Stop::<Infallible>::Failed);
+    let written = writer.write(Moment(0), terms, change, || ());
+    let (value, mut pending) = written.map_err(|Stop::Failed(failure)| failure)?;
+    writer.wait(&mut pending).map(|()| value)
 }
 
 fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {
@@ -35,7 +37,7 @@ fn insert(writer: &Writer, n: i64) -> Result<(), Failure> {
 fn insert_deferred(writer: &Writer, n: i64) -> PendingWrite {
     let terms = Terms { alone: false, defers: true };
     let insert = |conn: &WithStatements| Ok(conn.execute("INSERT INTO numbers VALUES (?1)", [n]).map(drop)?);
-    writer.write(Moment(0), terms, insert, || ()).unwrap().1
+    writer.write::<_, Infallible>(Moment(0), terms, insert, || ()).unwrap().1
 }
 
 /// The rows that another connection sees: those that are committed.
@@ -157,9 +159,7 @@ fn a_change_of_many_rows_begins_a_group_and_fails_alone() {
     assert!(many([2, 1]).is_err(), "1 is there already");
     assert_eq!(rows(&writer), [1], "nothing of it is left, and all that others wrote before");
     writer.wait(&mut left).unwrap();
-    let fault = catch_unwind(AssertUnwindSafe(|| {
-        writer.write(Moment(0), ALONE, |_| -> Result<(), _> { panic!() }, || ()).map(drop)
-    }));
+    let fault = catch_unwind(AssertUnwindSafe(|| written(&writer, ALONE, |_| -> Result<(), _> { panic!() })));
     assert!(fault.is_err());
     many([3, 4]).unwrap();
     assert_eq!(rows(&writer), [1, 3, 4]);

@@ -4,6 +4,7 @@
 use super::sync::atomic::{AtomicUsize, Ordering};
 use super::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use crate::moment::Moment;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
@@ -67,6 +68,12 @@ struct Group<F> {
     decided: Condvar,
 }
 
+/// Why a change was undone.
+enum Undone<E> {
+    Failed(E),
+    Panicked(Box<dyn Any + Send>),
+}
+
 /// One caller's time with the connection. Its drop ends the turn, however the caller leaves.
 pub(super) struct Turn<'w, T: Transaction> {
     turns: &'w Turns<T>,
@@ -101,16 +108,16 @@ impl<T: Transaction> Turns<T> {
     }
 
     /// Runs `change` in the open group, and `before_wait` before the commit that may follow.
-    pub(super) fn write<V>(
+    pub(super) fn write<V, E: From<T::Failure>>(
         self: &Arc<Self>,
         now: Moment,
         terms: Terms,
-        change: impl FnOnce(&mut T) -> Result<V, T::Failure>,
+        change: impl FnOnce(&mut T) -> Result<V, E>,
         before_wait: impl FnOnce(),
-    ) -> Result<(V, Pending<T>), T::Failure> {
+    ) -> Result<(V, Pending<T>), E> {
         let mut turn = self.turn();
         if let Some(refusal) = turn.state.transaction.refusal() {
-            return Err(refusal);
+            return Err(refusal.into());
         }
         if terms.alone {
             turn.commit_open();
@@ -119,8 +126,11 @@ impl<T: Transaction> Turns<T> {
         let outcome = turn.run(terms, change);
         before_wait();
         drop(turn);
-        let value = outcome.unwrap_or_else(|panic| resume_unwind(panic))?;
-        Ok((value, Pending { turns: self.clone(), group, is_claimed: !terms.defers }))
+        match outcome {
+            Ok(value) => Ok((value, Pending { turns: self.clone(), group, is_claimed: !terms.defers })),
+            Err(Undone::Failed(error)) => Err(error),
+            Err(Undone::Panicked(panic)) => resume_unwind(panic),
+        }
     }
 
     /// Runs `work` outside any transaction.
@@ -142,20 +152,21 @@ impl<T: Transaction> Turn<'_, T> {
         Ok(self.state.open.insert(Arc::new(Group::new())).clone())
     }
 
-    /// Runs `change`, and undoes it where it fails or panics. The outer error is a panic.
-    fn run<V>(
+    /// Runs `change`, and undoes it where it fails or panics.
+    fn run<V, E: From<T::Failure>>(
         &mut self,
         terms: Terms,
-        change: impl FnOnce(&mut T) -> Result<V, T::Failure>,
-    ) -> std::thread::Result<Result<V, T::Failure>> {
+        change: impl FnOnce(&mut T) -> Result<V, E>,
+    ) -> Result<V, Undone<E>> {
         let transaction = &mut self.state.transaction;
-        if !terms.alone
-            && let Err(failure) = transaction.begin_savepoint()
-        {
-            return Ok(Err(failure));
+        if !terms.alone {
+            transaction.begin_savepoint().map_err(|failure| Undone::Failed(failure.into()))?;
         }
-        let outcome = catch_unwind(AssertUnwindSafe(|| change(transaction)));
-        let is_done = matches!(outcome, Ok(Ok(_)));
+        let outcome = match catch_unwind(AssertUnwindSafe(|| change(transaction))) {
+            Ok(outcome) => outcome.map_err(Undone::Failed),
+            Err(panic) => Err(Undone::Panicked(panic)),
+        };
+        let is_done = outcome.is_ok();
         let is_settled = match terms.alone {
             _ if !transaction.is_open() => true,
             true => is_done,
