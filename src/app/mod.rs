@@ -1,7 +1,8 @@
 //! The effects of the product: one function each, with its rule, its audit row and its notice inside. The API, the
 //! pages, the command line and the jobs call the same function, and differ only in parsing and rendering.
 //!
-//! An effect takes a [`Change`] and returns an outcome. An edge renders the outcome after the commit. A call that
+//! An effect takes a [`Change`] and returns an outcome, or why it does not take place: a [`Stop`] where an edge words a denial,
+//! otherwise a [`Failure`]. An edge renders the outcome after the commit. A call that
 //! changes nothing writes no audit row and no notice.
 
 pub(crate) mod accounts;
@@ -64,7 +65,7 @@ use crate::domain::audit::{Actor, ActorId, Detail, Subject};
 use crate::domain::ids::MemberId;
 use crate::domain::role::{Rank, Role};
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::i18n::language::{Language, Text};
 use crate::moment::Moment;
 use crate::site::Site;
@@ -158,6 +159,19 @@ pub(crate) fn change<T>(
 ) -> Result<T, Failure> {
     let actor = &actor.into();
     site.store.write(site.now(), |tx| effect(&actor.change(site, tx, language)))
+}
+
+/// As [`change`], for an effect that may be denied: a denial takes back what the effect wrote before it. What has to stay, such as
+/// a counted miss, is an outcome.
+#[track_caller]
+pub(crate) fn try_change<T, D>(
+    site: &Site,
+    actor: impl Into<RankedActor>,
+    language: Language,
+    effect: impl FnOnce(&Change) -> Result<T, Stop<D>>,
+) -> Result<T, Stop<D>> {
+    let actor = &actor.into();
+    site.store.try_write(site.now(), |tx| effect(&actor.change(site, tx, language)))
 }
 
 /// Runs an effect of a caller without credentials as one transaction. The effect knows the caller by what was sent.

@@ -1,5 +1,5 @@
 //! The second factor of a signed-in account: a code of the factor that is on, the first authenticator app or one on another
-//! phone, and recovery codes. A code that does not prove is an outcome, so that its failed attempt is committed.
+//! phone, and recovery codes. A code that does not prove is an outcome and no denial, so that its counted attempt stays.
 
 use super::{Change, SubjectAccount, credentials};
 use crate::auth::second_factor::{self, Proof};
@@ -9,6 +9,13 @@ use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::store::tables::second_factors;
 use crate::store::tables::sessions::TokenHash;
+
+/// What a code came to.
+#[must_use]
+pub(crate) enum Checked<T> {
+    Passed(T),
+    Refused(Problem),
+}
 
 /// Why a code was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,22 +41,32 @@ impl Problem {
     }
 }
 
-fn judged(proof: &Proof) -> Result<(), Problem> {
-    match proof {
-        Proof::Right(_) => Ok(()),
-        Proof::Wrong | Proof::Delayed(_) => Err(Problem::Wrong),
-        Proof::Unusable(why) => Err(Problem::Unusable(why)),
+impl<T> Checked<T> {
+    /// What the code is followed by where it passed.
+    pub(crate) fn then<U>(self, next: impl FnOnce(T) -> Result<U, Failure>) -> Result<Checked<U>, Failure> {
+        match self {
+            Checked::Passed(value) => next(value).map(Checked::Passed),
+            Checked::Refused(problem) => Ok(Checked::Refused(problem)),
+        }
     }
 }
 
-/// Checks a code of the factor that is on. 429 while attempts are delayed.
+fn judged(proof: &Proof) -> Checked<()> {
+    match proof {
+        Proof::Right(_) => Checked::Passed(()),
+        Proof::Wrong | Proof::Delayed(_) => Checked::Refused(Problem::Wrong),
+        Proof::Unusable(why) => Checked::Refused(Problem::Unusable(why)),
+    }
+}
+
+/// Checks a code of the factor that is on, and counts one that is wrong. 429 while attempts are delayed.
 pub(crate) fn check_code(
     cx: &Change,
     call: &Call,
     account: &SubjectAccount,
     code: Option<&str>,
-) -> Result<Result<(), Problem>, Failure> {
-    let Some(code) = code else { return Ok(Err(Problem::Missing)) };
+) -> Result<Checked<()>, Failure> {
+    let Some(code) = code else { return Ok(Checked::Refused(Problem::Missing)) };
     sign_in::check_not_delayed(cx.site, call, cx.tx, account)?;
     let prove = || second_factor::prove(cx.site, call, cx.tx, account, code);
     Ok(judged(&sign_in::check_code(cx.site, call, cx.tx, account, prove)?))
@@ -62,15 +79,10 @@ pub(crate) fn begin_app(
     call: &Call,
     account: &SubjectAccount,
     code: Option<&str>,
-) -> Result<Result<(), Problem>, Failure> {
-    if second_factors::find(cx.tx, account.member_id, cx.now())?.kind.is_some() {
-        let checked = check_code(cx, call, account, code)?;
-        if checked.is_err() {
-            return Ok(checked);
-        }
-    }
-    second_factor::begin_setup(cx.site, cx.tx, account.member_id, &second_factor::new_secret())?;
-    Ok(Ok(()))
+) -> Result<Checked<()>, Failure> {
+    let is_on = second_factors::find(cx.tx, account.member_id, cx.now())?.kind.is_some();
+    let checked = if is_on { check_code(cx, call, account, code)? } else { Checked::Passed(()) };
+    checked.then(|()| second_factor::begin_setup(cx.site, cx.tx, account.member_id, &second_factor::new_secret()))
 }
 
 /// Turns the app on with its first code, and ends every session except `kept`. Returns the recovery codes.
@@ -80,17 +92,15 @@ pub(crate) fn finish_app(
     account: &SubjectAccount,
     kept: &TokenHash,
     code: &str,
-) -> Result<Result<Vec<String>, Problem>, Failure> {
+) -> Result<Checked<Vec<String>>, Failure> {
     let member_id = account.member_id;
     if second_factor::find_pending(cx.site, cx.tx, member_id)?.is_none() {
-        return Ok(Err(Problem::NoneWaits));
+        return Ok(Checked::Refused(Problem::NoneWaits));
     }
     sign_in::check_not_delayed(cx.site, call, cx.tx, account)?;
     let prove = || Ok(second_factor::finish_setup(cx.site, cx.tx, member_id, code)?.unwrap_or(Proof::Wrong));
-    if let Err(problem) = judged(&sign_in::check_code(cx.site, call, cx.tx, account, prove)?) {
-        return Ok(Err(problem));
-    }
-    second_factor::finish_activation(cx.site, cx.tx, member_id, Some(kept), cx.language, cx.actor).map(Ok)
+    let finish = |()| second_factor::finish_activation(cx.site, cx.tx, member_id, Some(kept), cx.language, cx.actor);
+    judged(&sign_in::check_code(cx.site, call, cx.tx, account, prove)?).then(finish)
 }
 
 /// Replaces the recovery codes, which are shown once; needs a code of the factor that is on.
@@ -99,11 +109,8 @@ pub(crate) fn renew_codes(
     call: &Call,
     account: &SubjectAccount,
     code: Option<&str>,
-) -> Result<Result<Vec<String>, Problem>, Failure> {
-    match check_code(cx, call, account, code)? {
-        Ok(()) => credentials::renew_recovery_codes(cx, account).map(Ok),
-        Err(problem) => Ok(Err(problem)),
-    }
+) -> Result<Checked<Vec<String>>, Failure> {
+    check_code(cx, call, account, code)?.then(|()| credentials::renew_recovery_codes(cx, account))
 }
 
 /// Turns the factor off, which needs a code of it. 403 for an account that must have one.
@@ -113,14 +120,11 @@ pub(crate) fn turn_off(
     account: &SubjectAccount,
     kept: &TokenHash,
     code: Option<&str>,
-) -> Result<Result<(), Problem>, Failure> {
+) -> Result<Checked<()>, Failure> {
     if second_factor::is_required(cx.site, account) {
         return Err(Failure::second_factor_required());
     }
-    match check_code(cx, call, account, code)? {
-        Ok(()) => credentials::turn_off_second_factor(cx, account, Some(kept)).map(Ok),
-        Err(problem) => Ok(Err(problem)),
-    }
+    check_code(cx, call, account, code)?.then(|()| credentials::turn_off_second_factor(cx, account, Some(kept)))
 }
 
 /// Turns passcodes on as the second factor, see [`credentials::turn_on_passcodes`]. 403 for an account whose second factor has

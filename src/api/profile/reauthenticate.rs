@@ -1,6 +1,7 @@
 //! A new proof of identity within a session, before a change of credentials.
 
-use crate::app::{self, Change, credentials, second_factors};
+use crate::app::second_factors::{self, Checked};
+use crate::app::{self, Change, credentials};
 use crate::auth::{Member, sign_in};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -75,10 +76,12 @@ fn by_code(call: &Call, cx: &Change, member: &Member, code: &str) -> Result<Outc
         return Err(Failure::second_factor_off());
     }
     match second_factors::check_code(cx, call, &account, Some(code))? {
-        Ok(()) => {
+        Checked::Passed(()) => {
             credentials::set_proven(cx, member.session())?;
             Ok(Outcome::Proven)
         }
-        Err(problem) => Ok(Outcome::Refused(problem.key("field.code_of_factor", "field.wrong_code").into())),
+        Checked::Refused(problem) => {
+            Ok(Outcome::Refused(problem.key("field.code_of_factor", "field.wrong_code").into()))
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The second factor from inside a session.
 
 use crate::api::auth::totp::RecoveryCodes;
-use crate::app::second_factors as factors;
+use crate::app::second_factors::{self as factors, Checked};
 use crate::app::{self, Change, SubjectAccount};
 use crate::auth::Member;
 use crate::auth::second_factor::{self, RequiredCode, Requirement};
@@ -147,8 +147,8 @@ impl Request<'_> {
             return self.status();
         }
         match factors::turn_off(self.cx, self.call, self.account, self.member.session(), self.code)? {
-            Ok(()) => self.answer(None, "factor.turned_off", Vec::new()),
-            Err(problem) => refused(problem),
+            Checked::Passed(()) => self.answer(None, "factor.turned_off", Vec::new()),
+            Checked::Refused(problem) => refused(problem),
         }
     }
 
@@ -157,8 +157,8 @@ impl Request<'_> {
             return Err(Failure::second_factor_off());
         }
         match factors::renew_codes(self.cx, self.call, self.account, self.code)? {
-            Ok(codes) => self.answer(self.factor.kind, "factor.new_recovery_codes", codes),
-            Err(problem) => refused(problem),
+            Checked::Passed(codes) => self.answer(self.factor.kind, "factor.new_recovery_codes", codes),
+            Checked::Refused(problem) => refused(problem),
         }
     }
 

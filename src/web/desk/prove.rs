@@ -1,7 +1,8 @@
 //! A fresh proof of identity, which rows that are declared `proven` ask for: by a code of the second factor, or by the password
 //! where none is on. The form that was refused is carried along, and sent again once the proof is right.
 
-use crate::app::{self, credentials, second_factors};
+use crate::app::second_factors::{self, Checked};
+use crate::app::{self, credentials};
 use crate::auth::sign_in::{self, OwnPassword};
 use crate::auth::{Clerk, clerk};
 use crate::domain::ids::MemberId;
@@ -94,14 +95,13 @@ pub(crate) fn prove(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// The problem with a code in words; `None`: it is right.
 fn by_code(site: &Site, call: &Call, clerk: &Clerk, code: Option<&str>) -> Result<Option<String>, Failure> {
     let checked = app::change(site, clerk, call.language(), |cx| {
-        // A miss is an outcome, so that it is counted.
         let checked = second_factors::check_code(cx, call, &cx.own()?, code)?;
-        if checked.is_ok() {
-            credentials::set_proven(cx, clerk.session())?;
-        }
-        Ok(checked)
+        checked.then(|()| credentials::set_proven(cx, clerk.session()))
     })?;
-    Ok(checked.err().map(|problem| call.say(problem.key("desk.code_missing", "desk.code_wrong"))))
+    Ok(match checked {
+        Checked::Passed(()) => None,
+        Checked::Refused(problem) => Some(call.say(problem.key("desk.code_missing", "desk.code_wrong"))),
+    })
 }
 
 /// The problem with a password in words; `None`: it is right.

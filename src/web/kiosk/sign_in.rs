@@ -70,7 +70,7 @@ pub(crate) fn by_number(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     let outcome =
         app::change_by_stranger(site, call, |cx| match kiosk::check_pin(site, call, cx.tx, kiosk, member_id, &pin)? {
             Some(account) => enter(cx, kiosk, &account),
-            None => Ok(Err("kiosk.wrong_pin")),
+            None => Ok(Entry::Refused("kiosk.wrong_pin")),
         })?;
     answer(site, call, outcome, |key| number_page(site, call, typed, Some(key)))
 }
@@ -108,7 +108,7 @@ pub(crate) fn by_code(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     }
     let outcome = app::change_by_stranger(site, call, |cx| match kiosk::take_code(call, cx.tx, &code)? {
         Some(account) => enter(cx, kiosk, &account),
-        None => Ok(Err("kiosk.scan_wrong")),
+        None => Ok(Entry::Refused("kiosk.scan_wrong")),
     })?;
     answer(site, call, outcome, |key| scan_page(site, call, Some(key)))
 }
@@ -135,30 +135,35 @@ pub(crate) fn by_passkey(site: &Site, call: &Call, kiosk: &Kiosk) -> Answer {
     };
     let outcome = app::change_by_stranger(site, call, |cx| match ceremony::apply(site, call, cx.tx, &proof)? {
         Outcome::SignedIn(account) => enter(cx, kiosk, &account),
-        Outcome::Registered(_) | Outcome::Refused => Ok(Err("kiosk.passkey_refused")),
+        Outcome::Registered(_) | Outcome::Refused => Ok(Entry::Refused("kiosk.passkey_refused")),
     })?;
     answer(site, call, outcome, refused)
 }
 
-/// The outcome of a sign-in: the token of the guest's session and the guest's language, or the key of the reason for a refusal.
-type Entry = Result<(String, Option<Language>), &'static str>;
+/// The outcome of a sign-in. A refusal is no denial, so that a miss stays counted.
+enum Entry {
+    /// The token of the guest's session, and the guest's language.
+    Opened(String, Option<Language>),
+    /// The key of the reason.
+    Refused(&'static str),
+}
 
 /// Opens a guest's session.
 fn enter(cx: &Change, kiosk: &Kiosk, account: &Account) -> Result<Entry, Failure> {
-    let Some(token) = kiosk::enter(cx.tx, kiosk, account)? else { return Ok(Err("kiosk.closed")) };
+    let Some(token) = kiosk::enter(cx.tx, kiosk, account)? else { return Ok(Entry::Refused("kiosk.closed")) };
     let tag = members::find_language(cx.tx, account.member_id)?.unwrap_or_default();
-    Ok(Ok((token, Language::ALL.into_iter().find(|one| one.tag() == tag))))
+    Ok(Entry::Opened(token, Language::ALL.into_iter().find(|one| one.tag() == tag)))
 }
 
 /// The reply to a sign-in: the home page, else the form with the reason.
 fn answer(site: &Site, call: &Call, outcome: Entry, refused: impl FnOnce(&'static str) -> Answer) -> Answer {
     match outcome {
-        Ok((token, language)) => {
+        Entry::Opened(token, language) => {
             let reply = kiosk::with_guest_cookie(site, call, reply::see_other("/kiosk/home"), &token);
             // The kiosk speaks the guest's language until the sign-out, unless the guest chose another one at the start.
             let language = language.filter(|_| accept::chosen_at_kiosk(&call.headers).is_none());
             Ok(language.into_iter().fold(reply, |reply, one| kiosk::with_language(site, call, reply, Some(one))))
         }
-        Err(key) => refused(key),
+        Entry::Refused(key) => refused(key),
     }
 }

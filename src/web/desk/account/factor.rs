@@ -1,7 +1,8 @@
 //! The clerk's authenticator app: the first one, or one on another phone in place of the old; and the recovery codes.
 
 use super::refuse;
-use crate::app::{self, second_factors};
+use crate::app;
+use crate::app::second_factors::{self, Checked, Problem};
 use crate::auth::{Clerk, second_factor};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -18,7 +19,7 @@ use http::StatusCode;
 const PART: &str = "codes";
 
 /// The key of the text of a problem with a code.
-fn key(problem: second_factors::Problem) -> &'static str {
+fn key(problem: Problem) -> &'static str {
     problem.key("desk.code_missing", "desk.code_wrong")
 }
 
@@ -30,8 +31,8 @@ pub(crate) fn begin(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         second_factors::begin_app(cx, call, &cx.own()?, code.as_deref())
     })?;
     match begun {
-        Ok(()) => page(site, call, clerk, None),
-        Err(problem) => refuse(site, call, clerk, PART, call.say(key(problem))),
+        Checked::Passed(()) => page(site, call, clerk, None),
+        Checked::Refused(problem) => refuse(site, call, clerk, PART, call.say(key(problem))),
     }
 }
 
@@ -42,12 +43,12 @@ pub(crate) fn confirm(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let finished = app::change(site, clerk, call.language(), |cx| {
         let account = cx.own()?;
         let codes = second_factors::finish_app(cx, call, &account, clerk.session(), &code)?;
-        Ok(codes.map(|codes| (account.username.clone(), codes)))
+        codes.then(|codes| Ok((account.username.clone(), codes)))
     })?;
     match finished {
-        Ok((username, codes)) => show_codes(site, call, username, codes),
-        Err(problem @ second_factors::Problem::NoneWaits) => refuse(site, call, clerk, PART, call.say(key(problem))),
-        Err(problem) => page(site, call, clerk, Some(key(problem))),
+        Checked::Passed((username, codes)) => show_codes(site, call, username, codes),
+        Checked::Refused(problem @ Problem::NoneWaits) => refuse(site, call, clerk, PART, call.say(key(problem))),
+        Checked::Refused(problem) => page(site, call, clerk, Some(key(problem))),
     }
 }
 
@@ -58,11 +59,11 @@ pub(crate) fn renew_codes(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let renewed = app::change(site, clerk, call.language(), |cx| {
         let account = cx.own()?;
         let codes = second_factors::renew_codes(cx, call, &account, code.as_deref())?;
-        Ok(codes.map(|codes| (account.username.clone(), codes)))
+        codes.then(|codes| Ok((account.username.clone(), codes)))
     })?;
     match renewed {
-        Ok((username, codes)) => show_codes(site, call, username, codes),
-        Err(problem) => refuse(site, call, clerk, PART, call.say(key(problem))),
+        Checked::Passed((username, codes)) => show_codes(site, call, username, codes),
+        Checked::Refused(problem) => refuse(site, call, clerk, PART, call.say(key(problem))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::show;
 use super::{PATH, prove, refuse};
-use crate::app::second_factors::{self, Problem};
+use crate::app::second_factors::{self, Checked, Problem};
 use crate::app::{self, Change};
 use crate::auth::Member;
 use crate::auth::second_factor::{self, RequiredCode, Requirement};
@@ -60,8 +60,8 @@ pub(crate) fn begin(site: &Site, call: &Call, member: &Member) -> Answer {
     }
     let effect = |cx: &Change| second_factors::begin_app(cx, call, &cx.own()?, code.as_deref());
     match app::change(site, member, call.language(), effect) {
-        Ok(Ok(())) => Ok(reply::see_other(APP)),
-        Ok(Err(problem)) => refuse(site, call, member, PART, call.say(key(problem))),
+        Ok(Checked::Passed(())) => Ok(reply::see_other(APP)),
+        Ok(Checked::Refused(problem)) => refuse(site, call, member, PART, call.say(key(problem))),
         Err(failure) => refused_form(failure, call, |text| refuse(site, call, member, PART, text)),
     }
 }
@@ -93,9 +93,9 @@ pub(crate) fn confirm(site: &Site, call: &Call, member: &Member) -> Answer {
     }
     let effect = |cx: &Change| second_factors::finish_app(cx, call, &cx.own()?, member.session(), &code);
     match app::change(site, member, call.language(), effect) {
-        Ok(Ok(codes)) => show_codes(site, call, member, codes),
-        Ok(Err(problem @ Problem::NoneWaits)) => refuse(site, call, member, PART, call.say(key(problem))),
-        Ok(Err(problem)) => secret_card(site, call, member, Some(key(problem))),
+        Ok(Checked::Passed(codes)) => show_codes(site, call, member, codes),
+        Ok(Checked::Refused(problem @ Problem::NoneWaits)) => refuse(site, call, member, PART, call.say(key(problem))),
+        Ok(Checked::Refused(problem)) => secret_card(site, call, member, Some(key(problem))),
         Err(failure) => refused_form(failure, call, |text| refuse(site, call, member, PART, text)),
     }
 }
@@ -143,8 +143,8 @@ pub(crate) fn renew_codes(site: &Site, call: &Call, member: &Member) -> Answer {
     let code = typed_code(call)?;
     let effect = |cx: &Change| second_factors::renew_codes(cx, call, &cx.own()?, code.as_deref());
     match app::change(site, member, call.language(), effect) {
-        Ok(Ok(codes)) => show_codes(site, call, member, codes),
-        Ok(Err(problem)) => refuse(site, call, member, PART, call.say(key(problem))),
+        Ok(Checked::Passed(codes)) => show_codes(site, call, member, codes),
+        Ok(Checked::Refused(problem)) => refuse(site, call, member, PART, call.say(key(problem))),
         Err(failure) => refused_form(failure, call, |text| refuse(site, call, member, PART, text)),
     }
 }
@@ -157,12 +157,12 @@ pub(crate) fn turn_off(site: &Site, call: &Call, member: &Member) -> Answer {
         // Sent again, it is off already.
         match second_factor::is_on(cx.tx, account.member_id)? {
             true => second_factors::turn_off(cx, call, &account, member.session(), code.as_deref()),
-            false => Ok(Ok(())),
+            false => Ok(Checked::Passed(())),
         }
     };
     match app::change(site, member, call.language(), effect) {
-        Ok(Ok(())) => Ok(reply::see_other(&format!("{PATH}?done=off"))),
-        Ok(Err(problem)) => refuse(site, call, member, PART, call.say(key(problem))),
+        Ok(Checked::Passed(())) => Ok(reply::see_other(&format!("{PATH}?done=off"))),
+        Ok(Checked::Refused(problem)) => refuse(site, call, member, PART, call.say(key(problem))),
         Err(failure) => refused_form(failure, call, |text| refuse(site, call, member, PART, text)),
     }
 }

@@ -3,7 +3,8 @@
 
 use super::super::frame::Shell;
 use super::super::{account, show};
-use crate::app::{self, credentials, second_factors};
+use crate::app::second_factors::{self, Checked};
+use crate::app::{self, credentials};
 use crate::auth::{Member, own, sign_in};
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -64,18 +65,15 @@ pub(crate) fn prove(site: &Site, call: &Call, member: &Member) -> Answer {
         (secret, form.optional("code", fields::line(CODE_CHARS_MAX)), form.line("to", TARGET_CHARS_MAX))
     })?;
     let proven = match secret {
-        Some(secret) => by_password(site, call, member, &secret).map(Ok),
+        Some(secret) => by_password(site, call, member, &secret).map(Checked::Passed),
         None => app::change(site, member, call.language(), |cx| {
             let checked = second_factors::check_code(cx, call, &cx.own()?, code.as_deref())?;
-            if checked.is_ok() {
-                credentials::set_proven(cx, member.session())?;
-            }
-            Ok(checked)
+            checked.then(|()| credentials::set_proven(cx, member.session()))
         }),
     };
     match proven {
-        Ok(Ok(())) => Ok(reply::see_other(&target_below(own::HOME, &to))),
-        Ok(Err(problem)) => {
+        Ok(Checked::Passed(())) => Ok(reply::see_other(&target_below(own::HOME, &to))),
+        Ok(Checked::Refused(problem)) => {
             page(site, call, member, &to, Some(call.say(problem.key("me.proof_missing", "me.code_wrong"))))
         }
         Err(failure) => refused_form(failure, call, |problem| page(site, call, member, &to, Some(problem))),
