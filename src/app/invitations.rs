@@ -10,7 +10,7 @@ use crate::domain::recovery_code;
 use crate::domain::role::Role;
 use crate::domain::screen_name;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::i18n::language::Language;
 use crate::keys::random;
 use crate::moment::Moment;
@@ -72,23 +72,23 @@ pub(crate) enum Invited {
 /// Invites a colleague: by mail where there is an address, otherwise by a printed code. An earlier invitation to the
 /// same address becomes invalid. The same form sent again yields the same invitation, on paper with a new code; with other content it is refused. Audited
 /// without personal data. 403 unless the actor is an admin with an account.
-pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, Denial>, Failure> {
+pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Invited, Stop<Denial>> {
     cx.check_admin()?;
     let invited_by = cx.own()?.member_id;
     if !ROLES.iter().any(|(role, _)| *role == invitee.role) {
-        return Err(Failure::not_allowed());
+        return Err(Failure::not_allowed().into());
     }
     if let Some(known) = invitations::find_by_form(cx.tx, invitee.form_number)? {
         if !invitations::is_for(cx.tx, known, invitee.name, invitee.email, invitee.role)? {
-            return Ok(Err(Denial::SentBefore));
+            return Err(Stop::Denied(Denial::SentBefore));
         }
         if !invitee.email.is_empty() {
-            return Ok(Ok(Invited::Mailed));
+            return Ok(Invited::Mailed);
         }
         invitations::delete(cx.tx, known)?;
     }
     if let Some(denial) = check_and_count_mail(cx, invitee)? {
-        return Ok(Err(denial));
+        return Err(Stop::Denied(denial));
     }
     invitations::delete_to(cx.tx, invitee.email)?;
     let days = if invitee.email.is_empty() { PRINTED_DAYS } else { MAILED_DAYS };
@@ -111,10 +111,10 @@ pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Result<Invited, D
         notice::tell_admins(cx, notice::STAFF_CHANGED)?;
     }
     if invitee.email.is_empty() {
-        return Ok(Ok(Invited::Printed(code, ends_at)));
+        return Ok(Invited::Printed(code, ends_at));
     }
     post(cx, invitee, &code)?;
-    Ok(Ok(Invited::Mailed))
+    Ok(Invited::Mailed)
 }
 
 /// Invites the first admin of a new site by a code that is good once, for a day: a part of making the site, whose row in the

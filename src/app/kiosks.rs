@@ -53,16 +53,17 @@ pub(crate) fn book(cx: &Change, flyers: &[MemberId], minutes_booked: i64, number
     let is_repeat = flyers.iter().try_fold(true, |all, flyer| {
         Ok::<_, Failure>(all && bookings::find_of_desk(cx, registration_of(*flyer, number))?.is_some())
     })?;
-    let full = || Failure::field("minutes", Text::new("kiosk.book_no_room"));
     // What was booked with the form before has its room.
     let known = is_repeat.then(|| bookings::begin_of(cx.now()));
-    let placed = bookings::place(cx, cx.now(), minutes_booked * flyers.len() as i64, known)?.map_err(|_| full())?;
+    let placed = bookings::place(cx, cx.now(), minutes_booked * flyers.len() as i64, known);
+    let full = |_| Failure::field("minutes", Text::new("kiosk.book_no_room"));
+    let placed = placed.map_err(|stop| stop.into_failure(full))?;
     let mut are_here = true;
     for flyer in flyers {
         if *flyer != member_id && !family::acts_for(cx.site, cx.tx, member_id, *flyer)? {
             return Err(Failure::not_found());
         }
-        if let Err(denial) = bookings::admit(cx, *flyer, cx.now(), Address::NotAsked)? {
+        if let Some(denial) = bookings::find_denial(cx, *flyer, cx.now(), Address::NotAsked)? {
             return Err(refusal(cx, *flyer, denial_key(denial))?);
         }
         let booking_id = book_one(cx, *flyer, minutes_booked, registration_of(*flyer, number), placed)?;

@@ -5,7 +5,7 @@ use super::{Change, Outcome};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::{ContactId, MemberId, MessageId};
 use crate::domain::role::{Rank, Role};
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::i18n::language::Text;
 use crate::store::Read;
 use crate::store::tables::contact;
@@ -46,19 +46,18 @@ pub(crate) fn find_obstacle(tx: &Read, message: &Message) -> Result<Option<Retry
     Ok(suppressed::find(tx, &message.recipient)?.map(RetryDenial::Marked))
 }
 
-/// Queues a message again. Audited. The inner `Err` says why the message cannot be sent. 404 where there is no such
+/// Queues a message again. Audited. 404 where there is no such
 /// message, 403 where the actor may not serve its member.
-pub(crate) fn retry(cx: &Change, message_id: MessageId) -> Result<Result<(), RetryDenial>, Failure> {
+pub(crate) fn retry(cx: &Change, message_id: MessageId) -> Result<(), Stop<RetryDenial>> {
     let message = outbox::find(cx.tx, message_id)?.ok_or_else(Failure::not_found)?;
     refuse(denial_to_send(cx.tx, cx.rank, &message)?)?;
     if let Some(obstacle) = find_obstacle(cx.tx, &message)? {
-        return Ok(Err(obstacle));
+        return Err(Stop::Denied(obstacle));
     }
     if outbox::retry(cx.tx, message_id)? == 0 {
-        return Ok(Err(RetryDenial::Wiped));
+        return Err(Stop::Denied(RetryDenial::Wiped));
     }
-    cx.record("messages.retried", &subject_of(&message), &Detail::none().number("message_id", message_id))?;
-    Ok(Ok(()))
+    Ok(cx.record("messages.retried", &subject_of(&message), &Detail::none().number("message_id", message_id))?)
 }
 
 /// Queues every dead message again that still has its text, and that has no member or one whom the actor may serve.

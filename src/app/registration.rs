@@ -6,7 +6,7 @@ use super::{Change, Outcome, family, signup};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::MemberId;
 use crate::domain::waiver::Relation;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::i18n::language::Language;
 use crate::moment::Moment;
 use crate::store::tables::account_claims::{self, Alike};
@@ -51,20 +51,19 @@ pub(crate) enum Denial {
 /// which requires no confirmed address, because the clerk sees the person. A child's parent may act for it from then on; 422 names
 /// what is wrong with that. The same form sent again returns the same
 /// member; with other content it is refused: a browser that goes back keeps the number of the form. The owner chooses a password with a mailed link or a printed code. Audited. Returns the member's number.
-pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Result<MemberId, Denial>, Failure> {
+pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<MemberId, Stop<Denial>> {
     cx.check_staff()?;
     if let Some(member_id) = account_claims::find_registered(cx.tx, registration.form_number)? {
         let known = account_claims::find_alike(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
         let is_same = is_same(cx, registration, member_id)?;
-        return Ok(if is_same { Ok(member_id) } else { Err(Denial::SentBefore(known)) });
+        return if is_same { Ok(member_id) } else { Err(Stop::Denied(Denial::SentBefore(known))) };
     }
     if let Some(denial) = find_alike(cx, registration)? {
-        return Ok(Err(denial));
+        return Err(Stop::Denied(denial));
     }
-    if let Some(minutes) = registration.minutes
-        && let Err(full) = bookings::place(cx, cx.now(), minutes, registration.full_quarter)?
-    {
-        return Ok(Err(Denial::Full(full)));
+    if let Some(minutes) = registration.minutes {
+        let placed = bookings::place(cx, cx.now(), minutes, registration.full_quarter);
+        placed.map_err(|stop| stop.map(Denial::Full))?;
     }
     let new = members::NewMember {
         real_name: registration.real_name,
@@ -85,9 +84,10 @@ pub(crate) fn register(cx: &Change, registration: &Registration) -> Result<Resul
         let full_quarter = Some(bookings::begin_of(cx.now()));
         let wanted = DeskBooking { member_id, minutes_booked: minutes, number, beside: None, full_quarter };
         // A new member is neither banned nor owes a fee, and has no booking; the room was asked about above.
-        bookings::book_here_now(cx, &wanted)?.map_err(|why| Failure::broken().because(format_args!("{why:?}")))?;
+        let booked = bookings::book_here_now(cx, &wanted);
+        booked.map_err(|stop| stop.into_failure(|why| Failure::broken().because(format_args!("{why:?}"))))?;
     }
-    Ok(Ok(member_id))
+    Ok(member_id)
 }
 
 /// Whether the member whom a form made is the one that the form names now, with the same flight.

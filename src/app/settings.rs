@@ -5,7 +5,7 @@ use super::{Change, notice};
 use crate::config::desk::{self, DeskSetting};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::ChangeId;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::site::live;
 use crate::store::tables::settings;
 
@@ -20,7 +20,7 @@ pub(crate) type Mistakes = Vec<String>;
 
 /// Sets values that differ from those in force. All are checked together; with a mistake none is set. Audited. 403 unless the
 /// actor is an admin, and for mail, SMS and addresses also without a proof of identity since the sign-in. After the commit [`Site::load_settings`] puts them in force.
-pub(crate) fn set(cx: &Change, values: &[NewValue]) -> Result<Result<(), Mistakes>, Failure> {
+pub(crate) fn set(cx: &Change, values: &[NewValue]) -> Result<(), Stop<Mistakes>> {
     cx.check_admin()?;
     let before = live::read(&cx.site.keys, cx.tx)?;
     let mut after = before.clone();
@@ -34,9 +34,7 @@ pub(crate) fn set(cx: &Change, values: &[NewValue]) -> Result<Result<(), Mistake
         after.extend(value.clone().map(|value| (setting.key.to_owned(), value)));
         changed.push((*setting, value));
     }
-    if let Err(mistakes) = cx.site.config.start().with_desk(&after) {
-        return Ok(Err(mistakes));
-    }
+    cx.site.config.start().with_desk(&after).map_err(Stop::Denied)?;
     let is_guarded = changed.iter().any(|(setting, _)| setting.group.is_guarded());
     if is_guarded {
         cx.check_proven_anew()?;
@@ -49,7 +47,7 @@ pub(crate) fn set(cx: &Change, values: &[NewValue]) -> Result<Result<(), Mistake
     if is_guarded {
         notice::tell_admins(cx, WARNING)?;
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// The setting that a change was about, with the value before it. `None` where a later change of the same setting stands, or

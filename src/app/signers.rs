@@ -4,7 +4,7 @@ use super::{Change, Outcome, accounts};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::catalogue::{Catalogue, LevelKey};
 use crate::domain::ids::{MemberId, TunnelId};
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::moment::Moment;
 use crate::store::Read;
 use crate::store::queries::{holdings, standing};
@@ -50,11 +50,11 @@ pub(crate) fn programmes(catalogue: &'static Catalogue) -> Vec<&'static str> {
 
 /// Puts a member on a tunnel's list of signers, and ends the codes and links that were given for the account before. By admins.
 /// Audited.
-pub(crate) fn appoint(cx: &Change, new: &NewAppointment) -> Result<Result<(), NotAppointed>, Failure> {
+pub(crate) fn appoint(cx: &Change, new: &NewAppointment) -> Result<(), Stop<NotAppointed>> {
     cx.check_admin()?;
     let cat_id = new.first.map(|level| level.to_string()).unwrap_or_default();
     if let Some(why) = find_obstacle(cx, new, &cat_id)? {
-        return Ok(Err(why));
+        return Err(Stop::Denied(why));
     }
     let NewAppointment { tunnel_id, member_id, programme, first } = *new;
     let detail = Detail::none().number("tunnel_id", tunnel_id).word("programme", programme);
@@ -63,7 +63,7 @@ pub(crate) fn appoint(cx: &Change, new: &NewAppointment) -> Result<Result<(), No
     accounts::delete_unused_codes(cx.tx, member_id)?;
     let appointed_by = cx.member_id();
     signers::insert(cx.tx, &NewSigner { tunnel_id, member_id, cat_group: programme, cat_id: &cat_id, appointed_by })?;
-    Ok(Ok(()))
+    Ok(())
 }
 
 fn find_obstacle(cx: &Change, new: &NewAppointment, cat_id: &str) -> Result<Option<NotAppointed>, Failure> {

@@ -3,11 +3,10 @@
 use super::member::find_certain;
 use super::shell::Shell;
 use super::{CommandResult, Row, RowRange, Table, done, refused, shown_moment};
-use crate::app::{self, RankedActor};
+use crate::app;
 use crate::domain::ids::CallbackId;
 use crate::domain::payment::{Decision, Price};
-use crate::http::failure::Failure;
-use crate::i18n::language::Language;
+use crate::http::failure::{Failure, Stop};
 use crate::keys::columns;
 use crate::site::Site;
 use crate::store::tables::callbacks::{self, Sender, StoredCallback};
@@ -172,11 +171,15 @@ impl Row for Payment {
 
 fn assign(site: &Shell, intent_id: &str, name: &str) -> CommandResult {
     let member = find_certain(site, name)?;
-    let assigned = app::change(site, RankedActor::owner(site.actor()), Language::English, |cx| {
-        let Some(payment_id) = payments::find_number(cx.tx, intent_id)? else { return Ok(Err("payment")) };
-        Ok(app::payments::decide(cx, payment_id, Decision::Counts, Some(member.member_id))?.ok_or("member"))
-    })?;
-    let payment = assigned.map_err(|what| refused(format!("there is no such {what}; nothing was changed")))?;
+    let assigned = site.try_change(|cx| {
+        let payment_id = payments::find_number(cx.tx, intent_id)?.ok_or(Stop::Denied("payment"))?;
+        let decided = app::payments::decide(cx, payment_id, Decision::Counts, Some(member.member_id))?;
+        decided.ok_or(Stop::Denied("member"))
+    });
+    let payment = match assigned {
+        Ok(payment) => payment,
+        Err(stop) => return Err(refused(format!("there is no such {}; nothing was changed", stop.denial()?))),
+    };
     let paid_until = payment.grant.map(|grant| grant.until);
     let status = payment.report.status.name();
     let words = match paid_until {

@@ -189,7 +189,11 @@ impl Retry {
         let retried = site.change(|cx| {
             let dead = if self.dead { messages::retry_dead(cx)? } else { 0 };
             self.message_ids.iter().try_fold(dead, |retried, message_id| {
-                Ok(retried + usize::from(messages::retry(cx, *message_id)?.is_ok()))
+                match messages::retry(cx, *message_id) {
+                    Ok(()) => Ok(retried + 1),
+                    // It has been sent or erased since the look above.
+                    Err(stop) => stop.denial().map(|_| retried),
+                }
             })
         })?;
         done(

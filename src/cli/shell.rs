@@ -2,7 +2,7 @@
 
 use crate::app::{self, Change, RankedActor};
 use crate::domain::audit::{Actor, ActorId, Origin};
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::CheckSpeed;
@@ -45,6 +45,12 @@ impl<'s> Shell<'s> {
     #[track_caller]
     pub(super) fn change<T>(&self, effect: impl FnOnce(&Change) -> Result<T, Failure>) -> Result<T, Failure> {
         app::change(self.site, RankedActor::owner(&self.actor), Language::default(), effect)
+    }
+
+    /// As [`Shell::change`], for an effect that may be denied.
+    #[track_caller]
+    pub(super) fn try_change<T, D>(&self, effect: impl FnOnce(&Change) -> Result<T, Stop<D>>) -> Result<T, Stop<D>> {
+        app::try_change(self.site, RankedActor::owner(&self.actor), Language::default(), effect)
     }
 }
 

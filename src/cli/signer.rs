@@ -68,22 +68,24 @@ impl Add {
         let tunnel_id = self.tunnel.unwrap_or(site.tunnel_id);
         let cat_id = self.first.map(|level| level.to_string()).unwrap_or_default();
         let new = NewAppointment { tunnel_id, member_id: account.member_id, programme, first: self.first };
-        site.change(|cx| signers::appoint(cx, &new))?.map_err(|why| {
+        if let Err(stop) = site.try_change(|cx| signers::appoint(cx, &new)) {
             let name = &self.name;
-            refused(match why {
+            return Err(refused(match stop.denial()? {
                 NotAppointed::NoLevel => format!("{programme} has no level {cat_id}"),
                 NotAppointed::NoTunnel => format!("there is no tunnel {tunnel_id}"),
                 NotAppointed::ListedAlready => {
                     format!("{name} is on the list as {programme} already: remove first to change that")
                 }
                 NotAppointed::HoldsNone => {
-                    format!("{name} holds no level of {programme}; at a new tunnel, appoint first signers with --first LEVEL")
+                    format!(
+                        "{name} holds no level of {programme}; at a new tunnel, appoint first signers with --first LEVEL"
+                    )
                 }
                 NotAppointed::NotNeeded(holder) => {
                     format!("{holder} holds {programme} {cat_id} here and can sign: no first signer is needed")
                 }
-            })
-        })?;
+            }));
+        }
         let words = match self.first {
             Some(_) => {
                 format!("{} stands in for {programme} {cat_id} at tunnel {tunnel_id} and may sign", account.username)

@@ -27,7 +27,7 @@ use crate::domain::audit::{Detail, Subject};
 use crate::domain::booking::{self, Booking, Denial};
 use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::when;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::i18n::language::Text;
 use crate::moment::Moment;
 use crate::site::Site;
@@ -52,25 +52,25 @@ pub(super) enum Address {
     NotAsked,
 }
 
-/// Checks whether the member may book a flight on that date. 422 at `flight_date` for a date before the member's birth.
-pub(super) fn admit(
+/// Why the member may not book a flight on that date; `None`: the member may. 422 at `flight_date` for a date before the member's birth.
+pub(super) fn find_denial(
     cx: &Change,
     member_id: MemberId,
     flight_date: Moment,
     address: Address,
-) -> Result<Result<(), Denial>, Failure> {
+) -> Result<Option<Denial>, Failure> {
     let mut standing = members::find_standing(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
     standing.email_confirmed |= address == Address::NotAsked;
     if cx.site.config.first_flight_unconfirmed && !standing.email_confirmed && !bookings::has_flown(cx.tx, member_id)? {
         standing.email_confirmed = true;
     }
     if let Err(denial) = booking::admit(&standing, cx.site.config.yearly_fee_cents, cx.now()) {
-        return Ok(Err(denial));
+        return Ok(Some(denial));
     }
     if members::find_holder(cx.tx, member_id)?.dob.is_some_and(|born| flight_date < born) {
         return Err(Failure::field("flight_date", Text::new("field.before_birth")));
     }
-    Ok(Ok(()))
+    Ok(None)
 }
 
 /// Checks in the member of a booking. The desk may check in every member; a member may check in the own booking of
@@ -147,34 +147,32 @@ pub(crate) fn move_to(
     flight_date: Moment,
     minutes: i64,
     (seen, full_quarter): (&Seen, Option<Moment>),
-) -> Result<Result<Outcome, Full>, Failure> {
+) -> Result<Outcome, Stop<Full>> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
     check_in_force(cx, &known)?;
     let moved = Booking { flight_date, minutes_booked: minutes, ..known.booking.clone() };
     if moved == known.booking {
-        return Ok(Ok(Outcome::Unchanged));
+        return Ok(Outcome::Unchanged);
     }
     check_seen(cx, &known, seen)?;
     let zone = tunnels::find_time_zone(cx.tx, cx.site.tunnel_id)?;
     if flight_date != known.booking.flight_date && flight_date < zone.day(cx.now(), 0).from {
-        return Err(Failure::field("flight_date", Text::new("desk.move_past")));
+        return Err(Failure::field("flight_date", Text::new("desk.move_past")).into());
     }
     if flight_date != known.booking.flight_date && !booking::may_be_booked_for(flight_date, cx.now()) {
-        return Err(Failure::field("flight_date", Text::new("desk.move_far")));
+        return Err(Failure::field("flight_date", Text::new("desk.move_far")).into());
     }
     // A member who is checked in flies on the day of the check-in.
     if known.arrived_at.is_some() && zone.date(flight_date) != zone.date(known.booking.flight_date) {
-        return Err(Failure::booking_state().saying(Text::new("desk.end_arrived")));
+        return Err(Failure::booking_state().saying(Text::new("desk.end_arrived")).into());
     }
     let born = members::find_holder(cx.tx, known.member_id)?.dob;
     if born.is_some_and(|born| flight_date < born) {
-        return Err(Failure::field("flight_date", Text::new("field.before_birth")));
+        return Err(Failure::field("flight_date", Text::new("field.before_birth")).into());
     }
-    match room::place_moved(cx, &known, &moved, full_quarter)? {
-        Ok(placed) => steps::take(cx, &known, Step::Move(&moved, placed)).map(Ok),
-        Err(full) => Ok(Err(full)),
-    }
+    let placed = room::place_moved(cx, &known, &moved, full_quarter)?;
+    Ok(steps::take(cx, &known, Step::Move(&moved, placed))?)
 }
 
 /// Cancels a booking of any partner. Staff only. The flight time that the booking entered is removed. 409 while the
@@ -229,16 +227,14 @@ pub(crate) fn reinstate(
     cx: &Change,
     booking_id: BookingId,
     full_quarter: Option<Moment>,
-) -> Result<Result<Outcome, Full>, Failure> {
+) -> Result<Outcome, Stop<Full>> {
     cx.check_staff()?;
     let known = find(cx, booking_id)?;
     if known.ending.is_none() {
-        return Ok(Ok(Outcome::Unchanged));
+        return Ok(Outcome::Unchanged);
     }
-    match room::place_again(cx, &known, full_quarter)? {
-        Ok(placed) => steps::take(cx, &known, Step::Restore(placed)).map(Ok),
-        Err(full) => Ok(Err(full)),
-    }
+    let placed = room::place_again(cx, &known, full_quarter)?;
+    Ok(steps::take(cx, &known, Step::Restore(placed))?)
 }
 
 fn end(cx: &Change, booking_id: BookingId, ending: Ending, seen: &Seen) -> Result<Outcome, Failure> {

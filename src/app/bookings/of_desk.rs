@@ -2,12 +2,12 @@
 //! hour.
 
 use super::room::{self, Full};
-use super::{Address, admit, check_in_where_allowed, record};
+use super::{Address, check_in_where_allowed, find_denial, record};
 use crate::app::Change;
 use crate::domain::booking::{Booking, Denial};
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
 use crate::domain::when;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::i18n::language::Text;
 use crate::moment::Moment;
 use crate::site::Site;
@@ -47,28 +47,26 @@ pub(crate) fn book_at_desk(
     cx: &Change,
     wanted: &DeskBooking,
     flight_date: Moment,
-) -> Result<Result<BookingId, NotBooked>, Failure> {
+) -> Result<BookingId, Stop<NotBooked>> {
     let DeskBooking { member_id, minutes_booked, number, beside, full_quarter } = *wanted;
     cx.check_staff()?;
-    if let Err(denial) = admit(cx, member_id, flight_date, Address::NotAsked)? {
-        return Ok(Err(NotBooked::Denied(denial)));
+    if let Some(denial) = find_denial(cx, member_id, flight_date, Address::NotAsked)? {
+        return Err(Stop::Denied(NotBooked::Denied(denial)));
     }
     if let Some(known) = find_of_desk(cx, number)? {
         let sent = known.as_sent();
         let is_same =
             (known.member_id, sent.flight_date, sent.minutes_booked) == (member_id, flight_date, minutes_booked);
-        return if is_same { Ok(Ok(known.booking_id)) } else { Err(sent_before(cx, &known)?) };
+        return if is_same { Ok(known.booking_id) } else { Err(sent_before(cx, &known)?.into()) };
     }
     if find_on_day(cx.site, cx.tx, member_id, flight_date)?.is_some_and(|known| Some(known.booking_id) != beside) {
-        return Ok(Err(NotBooked::HasOne));
+        return Err(Stop::Denied(NotBooked::HasOne));
     }
-    let placed = match room::place(cx, flight_date, minutes_booked, full_quarter)? {
-        Ok(placed) => placed,
-        Err(Full(begins)) => return Ok(Err(NotBooked::Full(begins))),
-    };
+    let placed = room::place(cx, flight_date, minutes_booked, full_quarter);
+    let placed = placed.map_err(|stop| stop.map(|Full(begins)| NotBooked::Full(begins)))?;
     let sent = of_desk(cx, number, cx.now(), flight_date, minutes_booked);
     let partner_id = desk_client(cx.tx)?;
-    Ok(Ok(record(cx, partner_id, member_id, &sent, placed)?))
+    Ok(record(cx, partner_id, member_id, &sent, placed)?)
 }
 
 /// The member's booking in this tunnel on the day of a moment, at night the evening before: the first that waits for the
@@ -104,15 +102,13 @@ pub(in crate::app) fn sent_before(cx: &Change, known: &BookingRow) -> Result<Fai
 
 /// Books on behalf of the desk for a flight now, and checks the member in where the waiver allows it; otherwise as
 /// [`book_at_desk`].
-pub(crate) fn book_here_now(cx: &Change, wanted: &DeskBooking) -> Result<Result<BookingId, NotBooked>, Failure> {
+pub(crate) fn book_here_now(cx: &Change, wanted: &DeskBooking) -> Result<BookingId, Stop<NotBooked>> {
     cx.check_staff()?;
     // A form that is sent again keeps the flight date of its first submission.
     let flight_date = find_of_desk(cx, wanted.number)?.map_or(cx.now(), |known| known.as_sent().flight_date);
-    let booked = book_at_desk(cx, wanted, flight_date)?;
-    if let Ok(booking_id) = booked {
-        check_in_where_allowed(cx, booking_id)?;
-    }
-    Ok(booked)
+    let booking_id = book_at_desk(cx, wanted, flight_date)?;
+    check_in_where_allowed(cx, booking_id)?;
+    Ok(booking_id)
 }
 
 /// A booking by the desk in its tunnel. `number` distinguishes the bookings of the desk.

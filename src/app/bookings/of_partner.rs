@@ -3,7 +3,7 @@
 use super::record::Repeat;
 use super::room;
 use super::steps::{self, Step};
-use super::{Address, admit};
+use super::{Address, find_denial};
 use crate::app::{Change, Outcome};
 use crate::domain::booking::{Booking, Denial, may_be_booked_for};
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
@@ -37,7 +37,7 @@ pub(crate) fn book(
     known: Option<BookingRow>,
     pin_is_outdated: bool,
 ) -> Result<Answer, Failure> {
-    if let Err(denial) = admit(cx, member_id, sent.flight_date, Address::Confirmed)? {
+    if let Some(denial) = find_denial(cx, member_id, sent.flight_date, Address::Confirmed)? {
         return Ok(deny(denial, member_id, sent, known));
     }
     let Some(known) = known else {

@@ -3,7 +3,7 @@
 
 use crate::app::Change;
 use crate::domain::booking::Booking;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Read;
@@ -41,8 +41,9 @@ impl Quarter {
         self.has == 0 || self.booked == 0 || self.booked + minutes <= self.has
     }
 
-    fn place(&self, minutes: i64, known: Option<Moment>) -> Result<Placed, Full> {
-        if known == Some(self.begins) || self.has_room(minutes) { Ok(Placed(())) } else { Err(Full(self.begins)) }
+    fn place(&self, minutes: i64, known: Option<Moment>) -> Result<Placed, Stop<Full>> {
+        let is_placed = known == Some(self.begins) || self.has_room(minutes);
+        if is_placed { Ok(Placed(())) } else { Err(Stop::Denied(Full(self.begins))) }
     }
 }
 
@@ -57,8 +58,8 @@ pub(in crate::app) fn place(
     at: Moment,
     minutes: i64,
     known: Option<Moment>,
-) -> Result<Result<Placed, Full>, Failure> {
-    Ok(Quarter::of(cx.site, cx.tx, at)?.place(minutes, known))
+) -> Result<Placed, Stop<Full>> {
+    Quarter::of(cx.site, cx.tx, at)?.place(minutes, known)
 }
 
 /// As [`place`], for a booking that gets another time or length: what it takes up already is free for it, and a quarter that it
@@ -68,26 +69,22 @@ pub(super) fn place_moved(
     row: &BookingRow,
     to: &Booking,
     known: Option<Moment>,
-) -> Result<Result<Placed, Full>, Failure> {
+) -> Result<Placed, Stop<Full>> {
     let mut quarter = Quarter::of(cx.site, cx.tx, to.flight_date)?;
     if begin_of(row.booking.flight_date) == quarter.begins {
         if to.minutes_booked <= row.booking.minutes_booked {
-            return Ok(Ok(Placed(())));
+            return Ok(Placed(()));
         }
         quarter.booked -= row.booking.minutes_booked;
     }
-    Ok(quarter.place(to.minutes_booked, known))
+    quarter.place(to.minutes_booked, known)
 }
 
 /// As [`place`], for a booking whose ending is undone. A quarter that is over is not asked about.
-pub(super) fn place_again(
-    cx: &Change,
-    row: &BookingRow,
-    known: Option<Moment>,
-) -> Result<Result<Placed, Full>, Failure> {
+pub(super) fn place_again(cx: &Change, row: &BookingRow, known: Option<Moment>) -> Result<Placed, Stop<Full>> {
     let Booking { flight_date, minutes_booked, .. } = row.booking;
     if begin_of(flight_date) + QUARTER_SECONDS <= cx.now() {
-        return Ok(Ok(Placed(())));
+        return Ok(Placed(()));
     }
     place(cx, flight_date, minutes_booked, known)
 }

@@ -11,7 +11,7 @@ use crate::domain::minutes;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::http::{fields, reply};
 use crate::i18n::language::Text;
 use crate::moment::Moment;
@@ -211,22 +211,22 @@ pub(crate) fn move_to(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let problem = call.say(if is_about_minutes { "desk.walk_in_minutes" } else { "desk.move_when" });
         return again(site, call, clerk, MoveForm { is_about_minutes, ..sent }, problem);
     };
-    let moved = app::change(site, clerk, call.language(), |cx| {
+    let moved = app::try_change(site, clerk, call.language(), |cx| {
         bookings::move_to(cx, booking_id, at, length, (&seen, full_quarter))
     });
     match moved {
-        Ok(Ok(_)) => Ok(reply::see_other(&to_day(site, &zone, booking_id, "moved")?)),
-        Ok(Err(Full(begins))) => {
+        Ok(_) => Ok(reply::see_other(&to_day(site, &zone, booking_id, "moved")?)),
+        Err(Stop::Denied(Full(begins))) => {
             let problem = Some(call.say("desk.place_full"));
             let refused = Refused { problem, full_quarter: Some(begins), form: Some(sent) };
             page(site, call, clerk, StatusCode::CONFLICT, refused)
         }
         // What was typed stays, also beside a booking that changed meanwhile.
-        Err(failure) if failure.status() == StatusCode::CONFLICT => {
+        Err(Stop::Failed(failure)) if failure.status() == StatusCode::CONFLICT => {
             let problem = Some(call.language().say(failure.text()));
             page(site, call, clerk, StatusCode::CONFLICT, Refused { problem, full_quarter, form: Some(sent) })
         }
-        Err(failure) => again(site, call, clerk, sent, field_error_text(failure, call.language())?),
+        Err(Stop::Failed(failure)) => again(site, call, clerk, sent, field_error_text(failure, call.language())?),
     }
 }
 
@@ -251,14 +251,14 @@ pub(crate) fn reinstate(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let booking_id = path_id(call, 0)?;
     let full_quarter = read_form(call, full_quarter_of)?;
     let effect = |cx: &Change| bookings::reinstate(cx, booking_id, full_quarter);
-    match app::change(site, clerk, call.language(), effect) {
-        Ok(Ok(_)) => Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, "reinstated")?)),
-        Ok(Err(Full(begins))) => {
+    match app::try_change(site, clerk, call.language(), effect) {
+        Ok(_) => Ok(reply::see_other(&to_day(site, &site.time_zone()?, booking_id, "reinstated")?)),
+        Err(Stop::Denied(Full(begins))) => {
             let problem = Some(call.say("desk.reinstate_full"));
             let refused = Refused { problem, full_quarter: Some(begins), form: None };
             page(site, call, clerk, StatusCode::CONFLICT, refused)
         }
-        Err(failure) => refuse(site, call, clerk, failure),
+        Err(Stop::Failed(failure)) => refuse(site, call, clerk, failure),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::domain::ids::{BookingId, MemberId};
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -96,9 +96,9 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let Some(length) = minutes::parse(&sent.minutes).filter(|length| minutes::MINUTES.contains(length)) else {
         return page(site, call, clerk, sent, Some((say("desk.walk_in_minutes"), false)));
     };
-    let ids = match find_all(site, call, &sent.members)? {
+    let ids = match find_all(site, call, &sent.members) {
         Ok(ids) => ids,
-        Err(problem) => return page(site, call, clerk, sent, Some((problem, false))),
+        Err(stop) => return page(site, call, clerk, sent, Some((stop.denial()?, false))),
     };
     let booked = app::change(site, clerk, call.language(), |cx| {
         let mut made = Vec::new();
@@ -113,10 +113,10 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
                 beside,
                 full_quarter: quarter,
             };
-            match bookings::book_here_now(cx, &wanted)? {
+            match bookings::book_here_now(cx, &wanted) {
                 Ok(booking_id) => made.push(booking_id),
                 // The failure takes back the bookings of those before.
-                Err(why) => return Err(refusal(cx, *member_id, why)?),
+                Err(stop) => return Err(refusal(cx, *member_id, stop.denial()?)?),
             }
         }
         Ok(made)
@@ -142,32 +142,30 @@ fn refusal(cx: &Change, member_id: MemberId, why: NotBooked) -> Result<Failure, 
     Ok(if may_go_on { Failure::exists().saying(text) } else { Failure::entry_state().saying(text) })
 }
 
-/// The members whom the lines name; the error says which line names nobody, or several.
-fn find_all(site: &Site, call: &Call, typed: &str) -> Result<Result<Vec<MemberId>, String>, Failure> {
+/// The members whom the lines name; the denial says which line names nobody, or several.
+fn find_all(site: &Site, call: &Call, typed: &str) -> Result<Vec<MemberId>, Stop<String>> {
     let mut ids = Vec::new();
     for line in typed.lines().map(str::trim).filter(|line| !line.is_empty()) {
         // A line that the page made begins with the number.
         let number = line.split_whitespace().next().filter(|word| word.bytes().all(|b| b.is_ascii_digit()));
-        let found = search::find_one(site, number.unwrap_or(line))?;
-        let text = match found {
-            Ok(member_id) => {
-                if !ids.contains(&member_id) {
-                    ids.push(member_id);
+        let problem = |why| {
+            call.language().say(&match why {
+                NotOne::Several(hits) | NotOne::Similar(hits) => {
+                    Text::new("group.several").with("line", line).with("who", search::named(&hits))
                 }
-                continue;
-            }
-            Err(NotOne::Several(hits) | NotOne::Similar(hits)) => {
-                Text::new("group.several").with("line", line).with("who", search::named(&hits))
-            }
-            Err(NotOne::Nobody | NotOne::TwoAccounts) => Text::new("group.nobody").with("line", line),
+                NotOne::Nobody | NotOne::TwoAccounts => Text::new("group.nobody").with("line", line),
+            })
         };
-        return Ok(Err(call.language().say(&text)));
+        let member_id = search::find_one(site, number.unwrap_or(line)).map_err(|stop| stop.map(problem))?;
+        if !ids.contains(&member_id) {
+            ids.push(member_id);
+        }
     }
-    Ok(match ids.len() {
-        0 => Err(call.say("group.empty")),
+    match ids.len() {
+        0 => Err(Stop::Denied(call.say("group.empty"))),
         1..=MEMBERS_MAX => Ok(ids),
-        _ => Err(call.say("group.many")),
-    })
+        _ => Err(Stop::Denied(call.say("group.many"))),
+    }
 }
 
 /// The page after a booking: the waiver page of the first whose waiver is missing, else the day of the bookings.

@@ -16,7 +16,7 @@ use crate::store::Read;
 use crate::store::queries::member_search;
 use crate::store::tables::members;
 use crate::store::tables::payments::{self, Account};
-use crate::web::desk::members::lookup::{LookupError, find_member};
+use crate::web::desk::members::lookup::{Lookup, find_member};
 use crate::web::{Frame, done, path_id, read_form, show as shown, skipped};
 use askama::Template;
 use http::StatusCode;
@@ -140,10 +140,11 @@ fn decide(site: &Site, call: &Call, clerk: &Clerk, decision: Decision) -> Answer
             return Ok(Some((StatusCode::CONFLICT, "payments.changed")));
         }
         let typed = member.as_deref().filter(|_| decision == Decision::Counts);
-        let member_id = match typed.map(|typed| find_member(cx.tx, typed)).transpose()?.transpose() {
-            Ok(member_id) => member_id,
-            Err(LookupError::NotFound) => return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "payments.no_member"))),
-            Err(LookupError::Ambiguous) => return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "desk.member_two"))),
+        let member_id = match typed.map(|typed| find_member(cx.tx, typed)).transpose()? {
+            None => None,
+            Some(Lookup::One(member_id)) => Some(member_id),
+            Some(Lookup::Nobody) => return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "payments.no_member"))),
+            Some(Lookup::Two) => return Ok(Some((StatusCode::UNPROCESSABLE_ENTITY, "desk.member_two"))),
         };
         // A stranger may have signed up with the payer's address.
         if let Some(typed) = typed.filter(|typed| typed.contains('@'))

@@ -11,7 +11,7 @@ use crate::domain::booking::{Denial, may_be_booked_for};
 use crate::domain::minutes;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::http::fields;
 use crate::http::reply;
 use crate::site::Site;
@@ -45,19 +45,24 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     if !may_be_booked_for(flight_date, now) {
         return again(site, call, clerk, sent, "desk.move_far");
     }
-    let member_id = match search::find_one(site, &sent.member)? {
+    let member_id = match search::find_one(site, &sent.member) {
         Ok(member_id) => member_id,
-        Err(NotOne::TwoAccounts) => return again(site, call, clerk, sent, "desk.member_two"),
-        Err(NotOne::Nobody) => return again(site, call, clerk, sent, "desk.walk_in_nobody"),
-        Err(NotOne::Similar(_)) => return again(site, call, clerk, sent, "desk.book_similar"),
-        Err(NotOne::Several(_)) => return again(site, call, clerk, sent, "desk.book_several"),
+        Err(stop) => {
+            let key = match stop.denial()? {
+                NotOne::TwoAccounts => "desk.member_two",
+                NotOne::Nobody => "desk.walk_in_nobody",
+                NotOne::Similar(_) => "desk.book_similar",
+                NotOne::Several(_) => "desk.book_several",
+            };
+            return again(site, call, clerk, sent, key);
+        }
     };
     let BookingInput { number, beside, full_quarter, .. } = sent;
     let wanted = DeskBooking { member_id, minutes_booked: length, number, beside, full_quarter };
-    let booked = app::change(site, clerk, call.language(), |cx| match here {
+    let booked = app::try_change(site, clerk, call.language(), |cx| match here {
         true => bookings::book_here_now(cx, &wanted),
         false => bookings::book_at_desk(cx, &wanted, flight_date),
-    })?;
+    });
     match booked {
         Ok(booking_id) => {
             if here && site.store.read(|tx| flights::find_denial(site, tx, member_id, site.now()))?.is_some() {
@@ -66,11 +71,12 @@ pub(crate) fn book(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             let word = if here { "here" } else { "booked" };
             Ok(reply::see_other(&to_day(site, &zone, booking_id, word)?))
         }
-        Err(why) => {
+        Err(Stop::Denied(why)) => {
             let full_quarter = if let NotBooked::Full(begins) = why { Some(begins) } else { full_quarter };
             let sent = BookingInput { member: member_id.to_string(), full_quarter, ..sent };
             again(site, call, clerk, sent, problem_key(why))
         }
+        Err(Stop::Failed(failure)) => Err(failure),
     }
 }
 

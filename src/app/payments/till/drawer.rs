@@ -4,7 +4,7 @@ use super::{Day, moment, read_day};
 use crate::app::Change;
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::till::Kind;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::store::tables::till::{self, Entry};
 
 /// Cash that a clerk puts into the drawer or takes out of it.
@@ -50,20 +50,17 @@ impl MovementDenial {
 
 /// Enters cash that was put into the drawer or taken out of it. The same form sent again moves nothing; with other content
 /// it is refused. Audited. Returns the number of the entry.
-pub(crate) fn move_cash(cx: &Change, movement: &Movement) -> Result<Result<i64, MovementDenial>, Failure> {
+pub(crate) fn move_cash(cx: &Change, movement: &Movement) -> Result<i64, Stop<MovementDenial>> {
     cx.check_staff()?;
     let amount_cents = if movement.kind == Kind::CashOut { -movement.cents } else { movement.cents };
     if let Some(entry_id) = till::find_by_form(cx.tx, movement.form_number)? {
         let entry = till::find(cx.tx, entry_id)?.ok_or_else(Failure::broken)?;
         let sent = (movement.kind, amount_cents, movement.reason);
         let is_same = (entry.kind, entry.amount_cents, &*entry.reason) == sent;
-        return Ok(if is_same { Ok(entry_id) } else { Err(MovementDenial::Changed) });
+        return if is_same { Ok(entry_id) } else { Err(Stop::Denied(MovementDenial::Changed)) };
     }
     let day = read_day(cx.site, cx.tx)?;
-    let currency = match judge(movement, &day) {
-        Ok(currency) => currency,
-        Err(denial) => return Ok(Err(denial)),
-    };
+    let currency = judge(movement, &day).map_err(Stop::Denied)?;
     let entry_id = till::insert(
         cx.tx,
         &Entry {
@@ -82,7 +79,7 @@ pub(crate) fn move_cash(cx: &Change, movement: &Movement) -> Result<Result<i64, 
     )?;
     let detail = Detail::none().number("entry_id", entry_id).word("kind", movement.kind.name());
     cx.record("till.moved", &Subject::Site, &detail.number("amount_cents", amount_cents))?;
-    Ok(Ok(entry_id))
+    Ok(entry_id)
 }
 
 /// The currency of the movement, or why it is refused.

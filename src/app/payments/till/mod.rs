@@ -9,7 +9,7 @@ use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::{MemberId, PaymentId};
 use crate::domain::payment::{Decision, Price, Status, Weighted};
 use crate::domain::till::{CLERK_UNDOES_SECONDS, Kind, SECOND_FEE_SECONDS, Sums};
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::i18n::language::Text;
 use crate::moment::Moment;
 use crate::site::Site;
@@ -176,7 +176,7 @@ pub(crate) struct TakenFee {
 /// Takes a yearly fee of a member whom the actor may serve, and extends the membership by a year. The same form sent
 /// again takes no second fee; with other content, or after the fee was undone, it is refused. A voucher pays once. The
 /// receipt is mailed where the site delivers mail and the address is confirmed. Audited; the member is notified.
-pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial>, Failure> {
+pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<TakenFee, Stop<Denial>> {
     cx.check_staff()?;
     let subject = cx.served(fee.member_id)?;
     let mails = subject.email_confirmed && !subject.email.is_empty() && cx.site.delivers(Channel::Email);
@@ -184,19 +184,18 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial
         let line = till::find_line(cx.tx, entry_id)?.filter(|line| line.undone_by.is_none());
         let sent = (Some(fee.member_id), fee.kind, fee.reason);
         let same = line.is_some_and(|line| (line.member_id, line.kind, &*line.reason) == sent);
-        return Ok(if same { Ok(TakenFee { entry_id, is_mailed: mails }) } else { Err(Denial::Changed) });
+        return if same { Ok(TakenFee { entry_id, is_mailed: mails }) } else { Err(Stop::Denied(Denial::Changed)) };
     }
     let day = read_day(cx.site, cx.tx)?;
-    let price = match price(cx, fee, &day)? {
-        Ok(price) if !subject.banned => price,
-        Ok(_) => return Ok(Err(Denial::Banned)),
-        Err(denial) => return Ok(Err(denial)),
-    };
+    let price = price(cx, fee, &day)?;
+    if subject.banned {
+        return Err(Stop::Denied(Denial::Banned));
+    }
     if members::find_paid_until(cx.tx, fee.member_id)?.flatten() != fee.seen_until {
-        return Ok(Err(Denial::Changed));
+        return Err(Stop::Denied(Denial::Changed));
     }
     if !fee.is_second && till::has_paid_since(cx.tx, fee.member_id, cx.now() - SECOND_FEE_SECONDS)? {
-        return Ok(Err(Denial::Second));
+        return Err(Stop::Denied(Denial::Second));
     }
     let (intent_id, cents) = (format!("desk-{}", fee.form_number), price.cents);
     let currency = price.currency.clone();
@@ -226,27 +225,27 @@ pub(crate) fn take_fee(cx: &Change, fee: &Fee) -> Result<Result<TakenFee, Denial
     cx.record("payment.taken", &Subject::Member(fee.member_id), &detail.number("amount_cents", cents))?;
     // A member whose message quota is used up gets the receipt on paper.
     let is_mailed = mails && receipts::post_receipt(cx, entry_id, fee.member_id, &subject.email)?.is_counted();
-    Ok(Ok(TakenFee { entry_id, is_mailed }))
+    Ok(TakenFee { entry_id, is_mailed })
 }
 
 /// The price of the fee, or why it cannot be taken.
-fn price(cx: &Change, fee: &Fee, day: &Day) -> Result<Result<Price, Denial>, Failure> {
+fn price(cx: &Change, fee: &Fee, day: &Day) -> Result<Price, Stop<Denial>> {
     let wanted = cx.site.fee(cx.tx)?;
     if wanted.cents == 0 {
-        return Ok(Err(Denial::NoFee));
+        return Err(Stop::Denied(Denial::NoFee));
     }
-    let Some(currency) = wanted.currency else { return Ok(Err(Denial::NoCurrency)) };
+    let Some(currency) = wanted.currency else { return Err(Stop::Denied(Denial::NoCurrency)) };
     if day.to > day.from && day.currency.as_ref() != Some(&currency) {
-        return Ok(Err(Denial::OtherCurrency));
+        return Err(Stop::Denied(Denial::OtherCurrency));
     }
-    Ok(match fee.kind {
-        Kind::Voucher if fee.reason.is_empty() => Err(Denial::VoucherMissing),
-        Kind::Voucher if till::is_voucher_used(cx.tx, fee.reason)? => Err(Denial::VoucherUsed),
-        Kind::Free if fee.reason.is_empty() => Err(Denial::ReasonMissing),
+    match fee.kind {
+        Kind::Voucher if fee.reason.is_empty() => Err(Stop::Denied(Denial::VoucherMissing)),
+        Kind::Voucher if till::is_voucher_used(cx.tx, fee.reason)? => Err(Stop::Denied(Denial::VoucherUsed)),
+        Kind::Free if fee.reason.is_empty() => Err(Stop::Denied(Denial::ReasonMissing)),
         Kind::Free => Ok(Price { cents: 0, currency }),
         Kind::Cash | Kind::Terminal | Kind::Voucher => Ok(Price { cents: wanted.cents, currency }),
-        Kind::Float | Kind::CashIn | Kind::CashOut => return Err(Failure::broken()),
-    })
+        Kind::Float | Kind::CashIn | Kind::CashOut => Err(Failure::broken().into()),
+    }
 }
 
 /// The moment of a new entry: never before the last closing, even where the clock was set back.
@@ -272,27 +271,27 @@ pub(crate) fn own_undo_ends(
 /// Undoes an entry of the till. A fee: the year that it granted is taken back, and the member is notified. Cash that was moved:
 /// before the closing, which has counted it. An admin undoes any, a clerk the own last one within minutes and before the closing, else
 /// 403. A second call changes nothing. Audited. 404 where there is no such entry. Returns the number of the entry that undoes it.
-pub(crate) fn undo_entry(cx: &Change, entry_id: i64, reason: &str) -> Result<Result<i64, Denial>, Failure> {
+pub(crate) fn undo_entry(cx: &Change, entry_id: i64, reason: &str) -> Result<i64, Stop<Denial>> {
     cx.check_staff()?;
     let entry = till::find(cx.tx, entry_id)?.filter(|entry| entry.undoes.is_none()).ok_or_else(Failure::not_found)?;
     let (undo, is_admin) = (till::find_undo(cx.tx, entry_id)?, cx.check_admin().is_ok());
     let clerk_id = cx.member_id().unwrap_or_default();
     if !is_admin && own_undo_ends(cx.tx, clerk_id, entry_id, &entry, cx.now())?.is_none() {
-        return Err(Failure::not_allowed().saying(Text::new("till.undo_admin")));
+        return Err(Failure::not_allowed().saying(Text::new("till.undo_admin")).into());
     }
     if let Some(undo) = undo {
-        return Ok(Ok(undo));
+        return Ok(undo);
     }
     if reason.is_empty() {
-        return Ok(Err(Denial::ReasonMissing));
+        return Err(Stop::Denied(Denial::ReasonMissing));
     }
     let day = read_day(cx.site, cx.tx)?;
     if day.to > day.from && day.currency.as_ref() != Some(&entry.currency) {
-        return Ok(Err(Denial::OtherCurrency));
+        return Err(Stop::Denied(Denial::OtherCurrency));
     }
     let subject = match entry.payment_id {
         Some(payment_id) => take_year_back(cx, payment_id, entry.amount_cents)?,
-        None if entry_id <= day.from => return Ok(Err(Denial::Closed)),
+        None if entry_id <= day.from => return Err(Stop::Denied(Denial::Closed)),
         None => Subject::Site,
     };
     let (kind, cents) = (entry.kind, -entry.amount_cents);
@@ -314,7 +313,7 @@ pub(crate) fn undo_entry(cx: &Change, entry_id: i64, reason: &str) -> Result<Res
     let action = if entry.payment_id.is_some() { "payment.undone" } else { "till.move_undone" };
     let detail = Detail::none().number("entry_id", undo).number("undoes", entry_id).word("kind", kind.name());
     cx.record(action, &subject, &detail.number("amount_cents", cents))?;
-    Ok(Ok(undo))
+    Ok(undo)
 }
 
 /// Takes back the year that a fee granted. Returns whose fee it was.
@@ -330,23 +329,20 @@ fn take_year_back(cx: &Change, payment_id: PaymentId, cents: i64) -> Result<Subj
 
 /// Closes the day: everything since the last closing is summed, and no longer changes. The same form sent again makes
 /// no second closing; with another count it is refused. Audited. Returns the number of the closing.
-pub(crate) fn close_day(cx: &Change, count: &CashCount) -> Result<Result<i64, ClosingDenial>, Failure> {
+pub(crate) fn close_day(cx: &Change, count: &CashCount) -> Result<i64, Stop<ClosingDenial>> {
     cx.check_staff()?;
     if let Some(closing_id) = till::find_closing_by_form(cx.tx, count.form_number)? {
         let one = till::find_closing(cx.tx, closing_id)?.ok_or_else(Failure::not_found)?;
         let sent = (count.counted_cents, count.left_cents, count.note);
         let is_same = (one.counted_cents, one.left_cents, &*one.note) == sent;
-        return Ok(if is_same { Ok(closing_id) } else { Err(ClosingDenial::ClosedBefore) });
+        return if is_same { Ok(closing_id) } else { Err(Stop::Denied(ClosingDenial::ClosedBefore)) };
     }
     let day = read_day(cx.site, cx.tx)?;
-    let closing = match judge(cx, count, &day) {
-        Ok(closing) => closing,
-        Err(denial) => return Ok(Err(denial)),
-    };
+    let closing = judge(cx, count, &day).map_err(Stop::Denied)?;
     let closing_id = till::insert_closing(cx.tx, &closing)?;
     let detail = Detail::none().number("closing_id", closing_id).number("counted_cents", closing.counted_cents);
     cx.record("till.closed", &Subject::Site, &detail.number("difference_cents", closing.difference_cents()))?;
-    Ok(Ok(closing_id))
+    Ok(closing_id)
 }
 
 /// The closing of the day, or why it cannot be closed.

@@ -1,7 +1,7 @@
 //! The till adds up to the cent, whatever is taken, undone and closed, in any order and by any number of desks at the same time.
 
 use super::*;
-use crate::app::{RankedActor, change, payments as app_payments};
+use crate::app::{RankedActor, change, payments as app_payments, try_change};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::audit::{Actor, ActorId, Origin};
@@ -116,19 +116,20 @@ fn each_currency_keeps_what_its_last_closing_left_in_the_drawer() {
 }
 
 fn take(site: &Site, actor: &RankedActor, member_id: MemberId, kind: Kind, form_number: i64) -> Result<i64, Denial> {
-    change(site, actor.clone(), Language::English, |cx| {
+    denial_of(try_change(site, actor.clone(), Language::English, |cx| {
         let seen_until = members::find_paid_until(cx.tx, member_id)?.flatten();
-        let taken = take_fee(
-            cx,
-            &Fee { member_id, kind, reason: &form_number.to_string(), form_number, seen_until, is_second: true },
-        )?;
-        Ok(taken.map(|taken| taken.entry_id))
-    })
-    .unwrap()
+        let reason = &form_number.to_string();
+        let taken = take_fee(cx, &Fee { member_id, kind, reason, form_number, seen_until, is_second: true })?;
+        Ok(taken.entry_id)
+    }))
 }
 
 fn undo(site: &Site, actor: &RankedActor, entry_id: i64) -> Result<i64, Denial> {
-    change(site, actor.clone(), Language::English, |cx| undo_entry(cx, entry_id, "a mistake")).unwrap()
+    denial_of(try_change(site, actor.clone(), Language::English, |cx| undo_entry(cx, entry_id, "a mistake")))
+}
+
+fn denial_of<T, D>(done: Result<T, Stop<D>>) -> Result<T, D> {
+    done.map_err(|stop| stop.denial().expect("nothing failed"))
 }
 
 fn close(site: &Site, actor: &RankedActor, day: &Day, over: i64, form_number: i64) -> Result<i64, ClosingDenial> {
@@ -141,7 +142,7 @@ fn close(site: &Site, actor: &RankedActor, day: &Day, over: i64, form_number: i6
         seen_closing: day.closing_id,
         seen_entry: day.to,
     };
-    change(site, actor.clone(), Language::English, |cx| close_day(cx, &count)).unwrap()
+    denial_of(try_change(site, actor.clone(), Language::English, |cx| close_day(cx, &count)))
 }
 
 /// Each entry belongs to exactly one closing or to the open day, and each sum equals that of its entries.

@@ -12,7 +12,7 @@ use crate::domain::{country, phone};
 use crate::http::Answer;
 use crate::http::body::Field;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::http::field_types::Email;
 use crate::http::reply;
 use crate::i18n::language::Text;
@@ -116,9 +116,12 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let problem = changed_text(call, &changed);
         return page(site, call, clerk, Some((sent, problem)));
     }
-    let person = match judge(site, member_id, &sent)? {
+    let person = match judge(site, member_id, &sent) {
         Ok(person) => person,
-        Err(text) => return page(site, call, clerk, Some((sent, call.language().say(&text)))),
+        Err(stop) => {
+            let problem = call.language().say(&stop.denial()?);
+            return page(site, call, clerk, Some((sent, problem)));
+        }
     };
     let saved = app::change(site, clerk, call.language(), |cx| {
         let now = members::find(cx.tx, member_id)?.ok_or_else(Failure::not_found)?;
@@ -137,13 +140,13 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 }
 
 /// The values to store, or the first problem.
-fn judge(site: &Site, member_id: MemberId, sent: &EditInput) -> Result<Result<Person, Text>, Failure> {
+fn judge(site: &Site, member_id: MemberId, sent: &EditInput) -> Result<Person, Stop<Text>> {
     let (profile, home) = site.store.read(|tx| {
         let profile = members::find(tx, member_id)?.ok_or_else(Failure::not_found)?;
         Ok((profile, tunnels::find(tx, site.tunnel_id)?.map(|tunnel| tunnel.country).unwrap_or_default()))
     })?;
     if sent.real_name.is_empty() {
-        return Ok(Err(Text::new("card.name_missing")));
+        return Err(Stop::Denied(Text::new("card.name_missing")));
     }
     let country =
         [&profile.country_code, &profile.country, &home].into_iter().find(|code| country::find_dialled(code).is_some());
@@ -156,10 +159,7 @@ fn judge(site: &Site, member_id: MemberId, sent: &EditInput) -> Result<Result<Pe
         "" => Ok(String::new()),
         typed => Email::read(&typed.into()),
     };
-    let (phone, email) = match (phone, email) {
-        (Ok(phone), Ok(email)) => (phone, email),
-        (Err(text), _) | (_, Err(text)) => return Ok(Err(text)),
-    };
+    let (phone, email) = (phone.map_err(Stop::Denied)?, email.map_err(Stop::Denied)?);
     let now = site.now();
     // A date of birth is stored as midnight UTC.
     let dob = Some(sent.dob.as_str()).filter(|dob| !dob.is_empty()).map(|dob| TimeZone::UTC.start_of_date(dob));
@@ -169,11 +169,11 @@ fn judge(site: &Site, member_id: MemberId, sent: &EditInput) -> Result<Result<Pe
         && !is_unchanged
         && !dob.is_some_and(|dob| (now - AGE_SECONDS_MAX + 1..=now).contains(&dob))
     {
-        return Ok(Err(Text::new("card.dob")));
+        return Err(Stop::Denied(Text::new("card.dob")));
     }
     let (real_name, screen_name) = (sent.real_name.clone(), sent.screen_name.clone());
     let withdraws_address = sent.withdraws_address;
-    Ok(Ok(Person { real_name, screen_name, email, withdraws_address, phone, dob: dob.flatten() }))
+    Ok(Person { real_name, screen_name, email, withdraws_address, phone, dob: dob.flatten() })
 }
 
 /// A day of birth as the form shows it.

@@ -20,9 +20,12 @@ pub(crate) fn add_guardian(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         relation: form.line("relation", 20),
         permission: form.line("permission", family::PERMISSION_CHARS_MAX),
     })?;
-    let guardian_id = match search::find_one(site, &sent.guardian)? {
+    let guardian_id = match search::find_one(site, &sent.guardian) {
         Ok(guardian_id) => guardian_id,
-        Err(why) => return page(site, call, clerk, Some((Sent::Guardian(sent), call.language().say(&not_one(&why))))),
+        Err(stop) => {
+            let problem = call.language().say(&not_one(&stop.denial()?));
+            return page(site, call, clerk, Some((Sent::Guardian(sent), problem)));
+        }
     };
     let relation = Relation::parse(&sent.relation).unwrap_or(Relation::Own);
     let added = app::change(site, clerk, call.language(), |cx| {

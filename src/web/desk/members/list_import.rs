@@ -9,7 +9,7 @@ use crate::auth::Clerk;
 use crate::domain::audit::Subject;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
@@ -115,10 +115,7 @@ pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/member-list/mistakes`: the mistakes of the list that was looked at, as CSV.
 pub(crate) fn mistakes(site: &Site, call: &Call, _: &Clerk) -> Answer {
     let list = confirmed(call)?.list;
-    let rows = match judge(site, &list)? {
-        Ok(rows) => rows,
-        Err(text) => return Err(Failure::field("list", text)),
-    };
+    let rows = judge(site, &list).map_err(|stop| stop.into_failure(|text| Failure::field("list", text)))?;
     let language = call.language();
     let cells = |mistake: Mistake| {
         let (column, heading) =
@@ -152,16 +149,16 @@ fn confirmed(call: &Call) -> Result<Confirmed, Failure> {
 }
 
 /// Each row of a list, or why it is none.
-fn judge(site: &Site, list: &[u8]) -> Result<Result<Vec<SeenRow>, Text>, Failure> {
+fn judge(site: &Site, list: &[u8]) -> Result<Vec<SeenRow>, Stop<Text>> {
     match import_export::preview(site, Kind::Members, list, MODE) {
-        Ok(rows) => Ok(Ok(rows)),
+        Ok(rows) => Ok(rows),
         // The headings are wrong.
         Err(Refusal::Mistakes(mistakes, _)) => {
             let row = |one: Mistake| SeenRow { line: one.line, of: String::new(), fate: Fate::Wrong(vec![one]) };
-            Ok(Ok(mistakes.into_iter().map(row).collect()))
+            Ok(mistakes.into_iter().map(row).collect())
         }
-        Err(Refusal::Unreadable(text)) => Ok(Err(text)),
-        Err(Refusal::Failed(failure)) => Err(failure),
+        Err(Refusal::Unreadable(text)) => Err(Stop::Denied(text)),
+        Err(Refusal::Failed(failure)) => Err(failure.into()),
     }
 }
 
@@ -172,9 +169,9 @@ fn refused(site: &Site, call: &Call, clerk: &Clerk, text: &Text) -> Answer {
 }
 
 fn looked(site: &Site, call: &Call, clerk: &Clerk, list: &[u8]) -> Answer {
-    let mut rows = match judge(site, list)? {
+    let mut rows = match judge(site, list) {
         Ok(rows) => rows,
-        Err(text) => return refused(site, call, clerk, &text),
+        Err(stop) => return refused(site, call, clerk, &stop.denial()?),
     };
     let language = call.language();
     let count = |rank: u8| rows.iter().filter(|row| rank_of(&row.fate) == rank).count();

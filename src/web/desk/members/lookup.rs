@@ -11,22 +11,23 @@ pub(crate) fn name_of(tx: &Read, member_id: MemberId) -> Result<Option<String>, 
     Ok(profile.map(|one| one.display_name().to_owned()))
 }
 
-/// Why a typed identifier names no single member.
-pub(crate) enum LookupError {
-    NotFound,
+/// Whom a typed identifier names.
+pub(crate) enum Lookup {
+    One(MemberId),
+    Nobody,
     /// The number of one member and the username of another.
-    Ambiguous,
+    Two,
 }
 
 /// The member with this number, which may follow a `#`, username or e-mail address; of an account that was joined into
 /// another one, that other.
-pub(crate) fn find_member(tx: &Read, typed: &str) -> Result<Result<MemberId, LookupError>, Failure> {
+pub(crate) fn find_member(tx: &Read, typed: &str) -> Result<Lookup, Failure> {
     let number = typed.strip_prefix('#').unwrap_or(typed).trim().parse::<MemberId>().ok();
     let by_number = number.map(|id| members::find_account_by_id(tx, id)).transpose()?.flatten();
     let by_name = members::find_account(tx, typed)?;
     Ok(match (by_number.map(|one| one.member_id), by_name.map(|one| one.member_id)) {
-        (Some(one), Some(other)) if one != other => Err(LookupError::Ambiguous),
-        (Some(member_id), _) | (None, Some(member_id)) => Ok(joins::survivor_of(tx, member_id)?),
-        (None, None) => Err(LookupError::NotFound),
+        (Some(one), Some(other)) if one != other => Lookup::Two,
+        (Some(member_id), _) | (None, Some(member_id)) => Lookup::One(joins::survivor_of(tx, member_id)?),
+        (None, None) => Lookup::Nobody,
     })
 }

@@ -1,11 +1,11 @@
 //! The member search: by card, member number, e-mail address and telephone number, then by beginnings of words, then by parts
 //! of words; where nothing matches, by similar words.
 
-use super::lookup::{self, LookupError};
+use super::lookup::{self, Lookup};
 use crate::domain::card;
 use crate::domain::ids::MemberId;
 use crate::domain::member_query::{self, MemberQuery};
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::site::Site;
 use crate::store::Read;
 use crate::store::queries::member_search::{self, Found};
@@ -72,18 +72,18 @@ pub(crate) fn named(hits: &[Hit]) -> String {
 }
 
 /// The member with this number, username, e-mail address or name.
-pub(crate) fn find_one(site: &Site, typed: &str) -> Result<Result<MemberId, NotOne>, Failure> {
+pub(crate) fn find_one(site: &Site, typed: &str) -> Result<MemberId, Stop<NotOne>> {
     match site.store.read(|tx| lookup::find_member(tx, typed))? {
-        Ok(member_id) => return Ok(Ok(member_id)),
-        Err(LookupError::Ambiguous) => return Ok(Err(NotOne::TwoAccounts)),
-        Err(LookupError::NotFound) => {}
+        Lookup::One(member_id) => return Ok(member_id),
+        Lookup::Two => return Err(Stop::Denied(NotOne::TwoAccounts)),
+        Lookup::Nobody => {}
     }
     let found = by_name(site, typed)?;
     if let [one] = found.as_slice() {
-        return Ok(Ok(*one));
+        return Ok(*one);
     }
     let hits = find(site, typed)?.hits;
-    Ok(Err(match found.is_empty() {
+    Err(Stop::Denied(match found.is_empty() {
         true if hits.is_empty() => NotOne::Nobody,
         true => NotOne::Similar(hits),
         false => NotOne::Several(hits),

@@ -57,11 +57,13 @@ pub(crate) fn read(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 /// `POST /desk/messages/{message_id}/retry`
 pub(crate) fn retry(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let message_id = path_id(call, 0)?;
-    let word = match app::change(site, clerk, call.language(), |cx| messages::retry(cx, message_id))? {
+    let word = match app::try_change(site, clerk, call.language(), |cx| messages::retry(cx, message_id)) {
         Ok(()) => "again",
-        Err(RetryDenial::Wiped) => "wiped",
-        Err(RetryDenial::Sent) => "sent",
-        Err(RetryDenial::Marked(_)) => return Err(Failure::not_allowed().saying(Text::new("messages.marked_first"))),
+        Err(stop) => match stop.denial()? {
+            RetryDenial::Wiped => "wiped",
+            RetryDenial::Sent => "sent",
+            RetryDenial::Marked(_) => return Err(Failure::not_allowed().saying(Text::new("messages.marked_first"))),
+        },
     };
     Ok(reply::see_other(&format!("{PART}?box=dead&done={word}")))
 }

@@ -13,7 +13,7 @@ use crate::domain::ids::MemberId;
 use crate::http::Answer;
 use crate::http::body::{Flattened, ParsedBody};
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::http::field_types::{FlightMinutes, Whole};
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
@@ -135,14 +135,7 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         form_number: read.number,
         is_somebody_else: !given(&typed, "somebody_else").is_empty(),
     };
-    let registered = match app::change(site, clerk, call.language(), |cx| registration::register(cx, &registration)) {
-        Ok(registered) => registered,
-        Err(failure) => {
-            let again = |form| page(site, call, clerk, form, None);
-            return FormState::refused(typed, failure, call, call.language(), again);
-        }
-    };
-    match registered {
+    match app::try_change(site, clerk, call.language(), |cx| registration::register(cx, &registration)) {
         Ok(member_id) => {
             let done = match minutes {
                 None => "registered",
@@ -153,7 +146,11 @@ pub(crate) fn register(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             };
             Ok(reply::see_other(&format!("/desk/members/{member_id}/welcome?done={done}")))
         }
-        Err(denial) => page(site, call, clerk, FormState::sent(typed), Some(denial)),
+        Err(Stop::Denied(denial)) => page(site, call, clerk, FormState::sent(typed), Some(denial)),
+        Err(Stop::Failed(failure)) => {
+            let again = |form| page(site, call, clerk, form, None);
+            FormState::refused(typed, failure, call, call.language(), again)
+        }
     }
 }
 

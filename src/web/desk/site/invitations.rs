@@ -10,6 +10,7 @@ use crate::domain::ids::MemberId;
 use crate::domain::role::Role;
 use crate::http::Answer;
 use crate::http::call::Call;
+use crate::http::failure::Stop;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::moment::Moment;
@@ -38,10 +39,10 @@ pub(crate) fn invite(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         language: sent.language,
         form_number: sent.number,
     };
-    match app::change(site, clerk, call.language(), |cx| effect::invite(cx, &invitee))? {
+    match app::try_change(site, clerk, call.language(), |cx| effect::invite(cx, &invitee)) {
         Ok(Invited::Mailed) => Ok(reply::see_other(&format!("{PART}/users?done=invited"))),
         Ok(Invited::Printed(code, ends_at)) => paper(site, &sent, code, ends_at),
-        Err(denial) => {
+        Err(Stop::Denied(denial)) => {
             let (key, card) = match denial {
                 Denial::HasAccount(member_id) => ("invite.has_account", Some(member_id)),
                 Denial::NoMail => ("invite.no_mail", None),
@@ -53,6 +54,7 @@ pub(crate) fn invite(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
             let number = if denial == Denial::SentBefore { new_form_number() } else { sent.number };
             again(site, call, clerk, InvitationInput { number, ..sent }, call.say(key), card)
         }
+        Err(Stop::Failed(failure)) => Err(failure),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::domain::till::parse_amount;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::{Call, host_name};
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::http::{fields, reply};
 use crate::i18n::language::Text;
 use crate::site::{Site, live};
@@ -261,16 +261,16 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         let text = Text::new("desk.changed_meanwhile").with("now", changed.join(" · "));
         return refuse(call.language().say(&text), String::new());
     }
-    let (values, odd) = match judge(site, call, &typed)? {
+    let (values, odd) = match judge(site, call, &typed) {
         Ok(judged) => judged,
-        Err(key) => return refuse(call.say(key), String::new()),
+        Err(stop) => return refuse(call.say(stop.denial()?), String::new()),
     };
     if !odd.is_empty() && odd != sure {
         return refuse(call.language().say(&Text::new("settings.sure").with("values", &odd)), odd);
     }
-    match change(site, call, clerk, |_| Ok(Some(values.clone())))? {
+    match change(site, call, clerk, |_| Ok(Some(values.clone()))) {
         Ok(()) => Ok(reply::see_other(&format!("{PATH}?done=saved#{}", group.name()))),
-        Err(problem) => refuse(problem, String::new()),
+        Err(stop) => refuse(stop.denial()?, String::new()),
     }
 }
 
@@ -279,7 +279,7 @@ fn judge(
     site: &Site,
     call: &Call,
     typed: &[(&'static str, String)],
-) -> Result<Result<(Vec<NewValue>, String), &'static str>, Failure> {
+) -> Result<(Vec<NewValue>, String), Stop<&'static str>> {
     // An amount is in the currency that the same form names, unless the file names another.
     let named = typed.iter().find(|(key, _)| *key == CURRENCY && site.config.fixed_by(key).is_none());
     let named = named.map(|(_, currency)| currency.to_ascii_uppercase());
@@ -297,7 +297,7 @@ fn judge(
         let value = match setting.input {
             Input::Money => match parse_amount(text, &currency) {
                 Some(cents) => cents.to_string(),
-                None => return Ok(Err("till.no_amount")),
+                None => return Err(Stop::Denied("till.no_amount")),
             },
             _ => text.clone(),
         };
@@ -311,9 +311,9 @@ fn judge(
     }
     let names = typed.iter().find(|(key, _)| *key == "names").map(|(_, names)| names);
     if names.is_some_and(|names| !reaches(call, names)) {
-        return Ok(Err("settings.own_name"));
+        return Err(Stop::Denied("settings.own_name"));
     }
-    Ok(Ok((values, odd.join(" · "))))
+    Ok((values, odd.join(" · ")))
 }
 
 /// Whether the page that is being read stays reachable under these names.
@@ -327,29 +327,27 @@ fn reaches(call: &Call, names: &str) -> bool {
 pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let change_id = read_form(call, |form: &mut Form| form.required("change", fields::id))?;
     let back = |cx: &Change| Ok(effect::undoing(cx, change_id)?.map(|value| vec![value]));
-    match change(site, call, clerk, back)? {
+    match change(site, call, clerk, back) {
         Ok(()) => Ok(reply::see_other(&format!("{PATH}?done=undone#changes"))),
-        Err(problem) => {
+        Err(stop) => {
+            let problem = stop.denial()?;
             page(site, call, clerk, Some(Refused { group: "undo".to_owned(), problem, ..Refused::default() }))
         }
     }
 }
 
-/// Sets values and puts them in force. The error is a problem in words.
+/// Sets values and puts them in force. A denial is a problem in words.
 fn change(
     site: &Site,
     call: &Call,
     clerk: &Clerk,
     values: impl Fn(&Change) -> Result<Option<Vec<NewValue>>, Failure>,
-) -> Result<Result<(), String>, Failure> {
-    let asked = app::change(site, clerk, call.language(), |cx| {
-        let Some(values) = values(cx)? else { return Ok(Err(call.say("settings.changed_since"))) };
-        Ok(effect::set(cx, &values)?.map_err(|mistakes| in_words(call, &mistakes)))
+) -> Result<(), Stop<String>> {
+    app::try_change(site, clerk, call.language(), |cx| {
+        let Some(values) = values(cx)? else { return Err(Stop::Denied(call.say("settings.changed_since"))) };
+        effect::set(cx, &values).map_err(|stop| stop.map(|mistakes| in_words(call, &mistakes)))
     })?;
-    if asked.is_ok() {
-        site.load_settings()?;
-    }
-    Ok(asked)
+    Ok(site.load_settings()?)
 }
 
 /// The first mistake, after the label of its setting.

@@ -8,7 +8,7 @@ use crate::domain::ids::MemberId;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::http::{fields, reply};
 use crate::i18n::language::Text;
 use crate::site::Site;
@@ -64,17 +64,18 @@ pub(crate) fn appoint(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     })?;
     let first = sent.first.parse::<u8>().ok().filter(|level| FIRST_LEVELS.contains(level));
     let Some(programme) = find_programme(site, &sent.programme) else { return Err(Failure::not_found()) };
-    let member_id = match search::find_one(site, &sent.member)? {
+    let member_id = match search::find_one(site, &sent.member) {
         Ok(member_id) => member_id,
-        Err(why) => return page(site, call, clerk, sent, Some(not_one(&why))),
+        Err(stop) => return page(site, call, clerk, sent, Some(not_one(&stop.denial()?))),
     };
     if first.is_none() && !sent.first.is_empty() {
         return page(site, call, clerk, sent, Some(Text::new("signers.no_level")));
     }
     let new = NewAppointment { tunnel_id: site.tunnel_id, member_id, programme, first };
-    match app::change(site, clerk, call.language(), |cx| signers::appoint(cx, &new))? {
+    match app::try_change(site, clerk, call.language(), |cx| signers::appoint(cx, &new)) {
         Ok(()) => Ok(reply::see_other(&format!("{PART}/signers?done=appointed"))),
-        Err(why) => page(site, call, clerk, sent, Some(refusal(&why))),
+        Err(Stop::Denied(why)) => page(site, call, clerk, sent, Some(refusal(&why))),
+        Err(Stop::Failed(failure)) => Err(failure),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::i18n::language::Language;
 use crate::site::Site;
 use crate::store::tables::members;
 use crate::store::tables::outbox::Channel;
-use crate::web::desk::members::lookup::{LookupError, find_member};
+use crate::web::desk::members::lookup::{Lookup, find_member};
 use crate::web::{Frame, form_status, read_form, show as shown};
 use askama::Template;
 
@@ -107,9 +107,9 @@ pub(crate) fn set_role(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let role = Role::parse(&role);
     let outcome = app::change(site, clerk, call.language(), |cx| {
         let (member_id, role) = match (find_member(cx.tx, &typed)?, role) {
-            (Ok(member_id), Some(role)) => (member_id, role),
-            (Err(LookupError::Ambiguous), _) => return Ok(Some("desk.member_two")),
-            (Err(LookupError::NotFound), _) | (_, None) => return Ok(Some("site.nobody")),
+            (Lookup::One(member_id), Some(role)) => (member_id, role),
+            (Lookup::Two, _) => return Ok(Some("desk.member_two")),
+            (Lookup::Nobody, _) | (_, None) => return Ok(Some("site.nobody")),
         };
         if member_id == clerk.id() {
             return Ok(Some("site.own_role"));

@@ -11,7 +11,7 @@ use crate::domain::till::Kind;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
 use crate::site::Site;
@@ -201,13 +201,14 @@ pub(crate) fn mail(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let entry_id = path_id(call, 0)?;
     let reason = read_form(call, |form| form.line("reason", TEXT_CHARS_MAX))?;
-    match app::change(site, clerk, call.language(), |cx| effect::undo_entry(cx, entry_id, &reason))? {
+    match app::try_change(site, clerk, call.language(), |cx| effect::undo_entry(cx, entry_id, &reason)) {
         Ok(undo) => {
             let kind = site.store.read(|tx| Ok(till::find(tx, undo)?.map(|entry| entry.kind)))?;
             let is_movement = kind.is_some_and(|kind| Kind::MOVEMENTS.contains(&kind));
             back(undo, if is_movement { "move-undone" } else { "undone" })
         }
-        Err(denial) => page(site, call, clerk, Some((reason, denial.key()))),
+        Err(Stop::Denied(denial)) => page(site, call, clerk, Some((reason, denial.key()))),
+        Err(Stop::Failed(failure)) => Err(failure),
     }
 }
 

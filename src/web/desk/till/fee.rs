@@ -10,7 +10,7 @@ use crate::domain::till::Kind;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
@@ -116,17 +116,18 @@ pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let typed = Typed { kind: kind.get(&ok), reason, number };
     let fee =
         Fee { member_id, kind: typed.kind, reason: &typed.reason, form_number: typed.number, seen_until, is_second };
-    match app::change(site, clerk, call.language(), |cx| effect::take_fee(cx, &fee))? {
+    match app::try_change(site, clerk, call.language(), |cx| effect::take_fee(cx, &fee)) {
         Ok(TakenFee { entry_id, is_mailed }) => {
             let done = if is_mailed { "taken-mailed" } else { "taken" };
             Ok(reply::see_other(&format!("/desk/till/entries/{entry_id}?done={done}")))
         }
-        Err(denial) => {
+        Err(Stop::Denied(denial)) => {
             let changed =
                 matches!(denial, Denial::Changed | Denial::OtherCurrency | Denial::Second | Denial::VoucherUsed);
             let status = if changed { StatusCode::CONFLICT } else { StatusCode::UNPROCESSABLE_ENTITY };
             page(site, call, clerk, status, Some((typed, denial)))
         }
+        Err(Stop::Failed(failure)) => Err(failure),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::domain::till::{Kind, Sums, parse_amount};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
+use crate::http::failure::Stop;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::{Language, Text};
@@ -189,15 +190,16 @@ pub(crate) fn close(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         seen_closing: typed.seen_closing,
         seen_entry: typed.seen_entry,
     };
-    match app::change(site, clerk, call.language(), |cx| effect::close_day(cx, &count))? {
+    match app::try_change(site, clerk, call.language(), |cx| effect::close_day(cx, &count)) {
         Ok(closing_id) => Ok(reply::see_other(&format!("/desk/till/closings/{closing_id}?done=closed"))),
-        Err(denial) => {
+        Err(Stop::Denied(denial)) => {
             let status = match denial {
                 effect::ClosingDenial::ClosedBefore | effect::ClosingDenial::Changed => StatusCode::CONFLICT,
                 _ => StatusCode::UNPROCESSABLE_ENTITY,
             };
             page(site, call, clerk, status, Some((typed, denial.key())), None)
         }
+        Err(Stop::Failed(failure)) => Err(failure),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::auth::Clerk;
 use crate::domain::till::{Kind, parse_amount};
 use crate::http::Answer;
 use crate::http::call::Call;
+use crate::http::failure::Stop;
 use crate::http::fields;
 use crate::http::reply;
 use crate::i18n::language::Text;
@@ -64,9 +65,10 @@ pub(crate) fn make(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         return refuse(site, call, clerk, typed, MovementDenial::Nothing);
     };
     let movement = Movement { kind: typed.kind, cents, reason: &typed.reason, form_number: typed.number };
-    match app::change(site, clerk, call.language(), |cx| drawer::move_cash(cx, &movement))? {
+    match app::try_change(site, clerk, call.language(), |cx| drawer::move_cash(cx, &movement)) {
         Ok(_) => Ok(reply::see_other("/desk/till?done=moved")),
-        Err(denial) => refuse(site, call, clerk, typed, denial),
+        Err(Stop::Denied(denial)) => refuse(site, call, clerk, typed, denial),
+        Err(Stop::Failed(failure)) => Err(failure),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::domain::local_time::TimeZone;
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::ops::audit::Verify;
@@ -18,7 +18,7 @@ use crate::ops::audit::{VERIFIED, begin_verifying};
 use crate::ops::on_demand;
 use crate::site::Site;
 use crate::store::tables::audit::{self, Filter, HashedRow};
-use crate::web::desk::members::lookup::{LookupError, find_member};
+use crate::web::desk::members::lookup::{Lookup, find_member};
 use crate::web::{Frame, form_status, query_text, show as shown};
 use askama::Template;
 use words::{Named, Namer};
@@ -71,9 +71,9 @@ pub(crate) fn show(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     // Read before the rows, so that a verification reported as complete has its row in the list.
     let verdict = verdict(site, call, &zone)?;
     let input = FilterInput::read(call);
-    let (found, problem) = match input.filter(site, &zone)? {
+    let (found, problem) = match input.filter(site, &zone) {
         Ok(filter) => (site.store.read(|tx| Ok(audit::list(tx, &filter, ROWS_SHOWN as i64 + 1)?))?, None),
-        Err(key) => (Vec::new(), Some(call.say(key))),
+        Err(stop) => (Vec::new(), Some(call.say(stop.denial()?))),
     };
     let older = found.get(ROWS_SHOWN).and(found.get(ROWS_SHOWN - 1)).map(|last| last.row.seq);
     let mut namer = Namer::new(site, call);
@@ -108,33 +108,30 @@ impl FilterInput {
         }
     }
 
-    /// The filter for the store; the inner error is the key of the problem.
-    fn filter(&self, site: &Site, zone: &TimeZone) -> Result<Result<Filter, &'static str>, Failure> {
-        let (actor, subject) =
-            match (FilterInput::log_name(site, &self.person)?, FilterInput::log_name(site, &self.about)?) {
-                (Ok(actor), Ok(subject)) => (actor, subject),
-                (Err(problem), _) | (_, Err(problem)) => return Ok(Err(problem)),
-            };
+    /// The filter for the store, or the key of the problem.
+    fn filter(&self, site: &Site, zone: &TimeZone) -> Result<Filter, Stop<&'static str>> {
+        let actor = FilterInput::log_name(site, &self.person)?;
+        let subject = FilterInput::log_name(site, &self.about)?;
         let day = match (self.day.as_str(), zone.start_of_date(&self.day)) {
             ("", _) => None,
             (_, Some(start)) => Some(zone.day(start, 0)),
-            (_, None) => return Ok(Err("audit.no_day")),
+            (_, None) => return Err(Stop::Denied("audit.no_day")),
         };
         let action = audit_action::is_known(&self.action).then(|| self.action.clone());
         let (since, until) = (day.map(|day| day.from), day.map(|day| day.to));
-        Ok(Ok(Filter { actor, subject, action, since, until, before: self.before }))
+        Ok(Filter { actor, subject, action, since, until, before: self.before })
     }
 
     /// The name of a member in the log. A number alone is accepted, because erased members stay in the log.
-    fn log_name(site: &Site, typed: &str) -> Result<Result<Option<String>, &'static str>, Failure> {
+    fn log_name(site: &Site, typed: &str) -> Result<Option<String>, Stop<&'static str>> {
         if typed.is_empty() {
-            return Ok(Ok(None));
+            return Ok(None);
         }
-        Ok(match (site.store.read(|tx| find_member(tx, typed))?, typed.parse::<MemberId>()) {
-            (Ok(member_id), _) | (Err(LookupError::NotFound), Ok(member_id)) => Ok(Some(format!("member:{member_id}"))),
-            (Err(LookupError::NotFound), Err(_)) => Err("audit.nobody"),
-            (Err(LookupError::Ambiguous), _) => Err("desk.member_two"),
-        })
+        match (site.store.read(|tx| find_member(tx, typed))?, typed.parse::<MemberId>()) {
+            (Lookup::One(member_id), _) | (Lookup::Nobody, Ok(member_id)) => Ok(Some(format!("member:{member_id}"))),
+            (Lookup::Nobody, Err(_)) => Err(Stop::Denied("audit.nobody")),
+            (Lookup::Two, _) => Err(Stop::Denied("desk.member_two")),
+        }
     }
 
     fn is_narrow(&self) -> bool {
