@@ -168,8 +168,8 @@ fn answer(site: &Site, call: &Call, listening: &Listening) -> Answer {
     }
     let limit = query.limit.unwrap_or(ROWS_USUAL);
     let (rows, seq) = match read(site, listening, &choice, after, limit)? {
-        Ok(read) => read,
-        Err(range) => return Ok(gone(call, range)),
+        Found::Rows(rows, seq) => (rows, seq),
+        Found::Gone(range) => return Ok(gone(call, range)),
     };
     let within = Duration::from_secs(query.wait.unwrap_or(0) as u64);
     let texts: Vec<String> = rows.iter().map(|row| row.envelope(&site.site_id)).collect();
@@ -182,28 +182,30 @@ fn answer(site: &Site, call: &Call, listening: &Listening) -> Answer {
     Ok(reply)
 }
 
-/// The next events, and how far the answer looked; the range that there is where events after that number are missing.
-fn read(
-    site: &Site,
-    listening: &Listening,
-    choice: &Choice,
-    after: Option<i64>,
-    limit: i64,
-) -> Result<Result<(Vec<EventRow>, i64), Range>, Failure> {
+/// What there is after a number.
+enum Found {
+    /// The next events, and how far the answer looked.
+    Rows(Vec<EventRow>, i64),
+    /// Events after the number are missing; the range that there is.
+    Gone(Range),
+}
+
+/// The next events after a number.
+fn read(site: &Site, listening: &Listening, choice: &Choice, after: Option<i64>, limit: i64) -> Result<Found, Failure> {
     site.store.read(|tx| {
         let range = events::range(tx)?;
         let mut seq = after.unwrap_or(range.last);
         if !range.goes_on_after(seq) {
-            return Ok(Err(range));
+            return Ok(Found::Gone(range));
         }
         for _ in 0..STEPS_MAX {
             let step = events::step(tx, listening.audience, choice, seq, limit)?;
             seq = step.looked_to;
             if !step.rows.is_empty() || seq >= range.last {
-                return Ok(Ok((step.rows, seq)));
+                return Ok(Found::Rows(step.rows, seq));
             }
         }
-        Ok(Ok((Vec::new(), seq)))
+        Ok(Found::Rows(Vec::new(), seq))
     })
 }
 

@@ -52,7 +52,7 @@ impl CheckSpeed {
 /// Checks every page, index and reference of a file that no process writes. Leaves no files beside it.
 pub(crate) fn check(path: &Path, speed: CheckSpeed) -> Result<Sound, String> {
     let unsound = |what: String| format!("{} is not sound: {what}", path.display());
-    let checked = open_immutable(path).and_then(|mut conn| {
+    let opened = open_immutable(path).and_then(|mut conn| {
         prepare_connection(&conn, speed.cache_kib())?;
         if speed == CheckSpeed::Gentle {
             let mut pace = Pace::begin();
@@ -62,29 +62,31 @@ pub(crate) fn check(path: &Path, speed: CheckSpeed) -> Result<Sound, String> {
             };
             conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(pause))?;
         }
-        sound(&conn)
+        Ok(conn)
     });
-    checked.map_err(|e| unsound(e.to_string()))?.map_err(unsound)
+    opened.map_err(|e| e.to_string()).and_then(|conn| sound(&conn)).map_err(unsound)
 }
 
 /// Checks every page, index and reference of the live database, with its WAL.
 pub(crate) fn check_live(store: &Store) -> Result<Sound, String> {
     let unsound = |what: String| format!("{} is damaged: {what}", store.path().display());
-    store.writer().exclusive(sound).map_err(|e| unsound(e.to_string()))?.map_err(unsound)
+    store.writer().exclusive(sound).map_err(unsound)
 }
 
-/// Checks every page, index and reference of an open file; the inner error says what is damaged.
-fn sound(conn: &Connection) -> rusqlite::Result<Result<Sound, String>> {
-    if let Err(damage) = copy::check_all(conn)? {
-        return Ok(Err(damage));
-    }
+/// Checks every page, index and reference of an open file. The error says what is damaged, or cannot be read.
+fn sound(conn: &Connection) -> Result<Sound, String> {
+    copy::check_all(conn)?;
+    read(conn).map_err(|e| e.to_string())
+}
+
+fn read(conn: &Connection) -> rusqlite::Result<Sound> {
     let tx = Read::on(conn);
-    Ok(Ok(Sound {
+    Ok(Sound {
         schema: tx.get(sql!("SELECT max(version) FROM refinery_schema_history"), [])?,
         site_id: tx.get(sql!("SELECT site_id FROM site"), [])?,
         zone: tunnels::find_zone_of_site(&tx)?.name().to_owned(),
         key_check: tx.get(sql!("SELECT key_check FROM site"), [])?,
         rows: rows(conn)?,
         audit: audit::head(&tx)?,
-    }))
+    })
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::domain::ids::MemberId;
 use crate::http::call::{AuthOutcome, Call};
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::site::Site;
 use crate::store::tables::passkeys::{self, Challenge, ChallengeHash, Kind, NOBODY};
 use crate::store::tables::sessions::TokenHash;
@@ -103,32 +103,37 @@ pub(crate) fn check_response(
     let Some(challenge) = site.store.read(|tx| Ok(passkeys::find_challenge(tx, &hash, now)?))? else { return Ok(None) };
     site.store.release();
     let checked = match challenge.kind {
-        Kind::SignIn => sign_in(site, &client, credential, (&hash, &challenge), intent)?,
-        Kind::Register if intent != Intent::SignIn => Err("intent"),
-        Kind::Register => registration(site, &client, credential, (&hash, &challenge))?,
+        Kind::SignIn => sign_in(site, &client, credential, (&hash, &challenge), intent),
+        Kind::Register if intent != Intent::SignIn => Err(Stop::Denied("intent")),
+        Kind::Register => registration(site, &client, credential, (&hash, &challenge)),
     };
-    let proof = checked.inspect_err(|why| tracing::info!(why, "a passkey was refused")).ok();
+    let proof = match checked {
+        Ok(proof) => Some(proof),
+        Err(stop) => {
+            let why = stop.denial()?;
+            tracing::info!(why, "a passkey was refused");
+            None
+        }
+    };
     Ok(Some(CheckedResponse { hash, proof }))
 }
 
-/// A proof, or the reason for the log why there is none.
-type Checked = Result<Proof, &'static str>;
-
+/// The proof, or the reason for the log why there is none.
 fn sign_in(
     site: &Site,
     client: &ClientData,
     credential: &str,
     (hash, challenge): (&ChallengeHash, &Challenge),
     intent: Intent,
-) -> Result<Checked, Failure> {
+) -> Result<Proof, Stop<&'static str>> {
     let stored: SignInState = unseal(site, hash, challenge)?;
     if stored.intent != intent {
-        return Ok(Err("intent"));
+        return Err(Stop::Denied("intent"));
     }
     let Some(party) = RelyingParty::find(site, &stored.rp_id).filter(|party| client.comes_from(party)) else {
-        return Ok(Err("origin"));
+        return Err(Stop::Denied("origin"));
     };
-    let Ok(parsed) = serde_json::from_str::<PublicKeyCredential>(credential) else { return Ok(Err("form")) };
+    let Ok(parsed) = serde_json::from_str::<PublicKeyCredential>(credential) else { return Err(Stop::Denied("form")) };
     let webauthn = party.webauthn(&party.id)?;
     let handle = parsed.get_user_unique_id().filter(|handle| !handle.is_empty());
     let (member_id, checked, handle_needed) = match stored.expected {
@@ -140,20 +145,20 @@ fn sign_in(
     };
     // The first branch on decoys: up to here they cost the same time as passkeys.
     if member_id == NOBODY {
-        return Ok(Err("nobody's"));
+        return Err(Stop::Denied("nobody's"));
     }
     // Where nobody was named, the authenticator says by the handle whose passkey it used.
     if handle.map_or(handle_needed, |handle| handle != user_handle(site, member_id).as_bytes()) {
-        return Ok(Err("owner"));
+        return Err(Stop::Denied("owner"));
     }
-    Ok(match checked {
+    match checked {
         Ok(result) if result.user_verified() => Ok(Proof::SignIn { member_id, result }),
-        Ok(_) => Err("user verification"),
+        Ok(_) => Err(Stop::Denied("user verification")),
         Err(WebauthnError::CredentialPossibleCompromise) => {
             Ok(Proof::Copied { member_id, credential_id: parsed.get_credential_id().to_vec() })
         }
-        Err(_) => Err("signature"),
-    })
+        Err(_) => Err(Stop::Denied("signature")),
+    }
 }
 
 /// The passkey with this id, and its owner. Whether an id is a passkey's is not told by the time: in place of a missing one
@@ -176,20 +181,22 @@ fn registration(
     client: &ClientData,
     credential: &str,
     (hash, challenge): (&ChallengeHash, &Challenge),
-) -> Result<Checked, Failure> {
+) -> Result<Proof, Stop<&'static str>> {
     let stored: RegistrationState = unseal(site, hash, challenge)?;
-    let Some(session_hash) = challenge.session_hash else { return Ok(Err("no session")) };
+    let Some(session_hash) = challenge.session_hash else { return Err(Stop::Denied("no session")) };
     let Some(party) = RelyingParty::find(site, &stored.rp_id).filter(|party| client.comes_from(party)) else {
-        return Ok(Err("origin"));
+        return Err(Stop::Denied("origin"));
     };
-    let Ok(parsed) = serde_json::from_str::<RegisterPublicKeyCredential>(credential) else { return Ok(Err("form")) };
+    let Ok(parsed) = serde_json::from_str::<RegisterPublicKeyCredential>(credential) else {
+        return Err(Stop::Denied("form"));
+    };
     let Ok(passkey) = party.webauthn(&party.id)?.finish_passkey_registration(&parsed, &stored.state) else {
-        return Ok(Err("attestation"));
+        return Err(Stop::Denied("attestation"));
     };
     let passkey = Box::new(with_transports(&passkey, &parsed.response.transports)?);
     let label = stored.label;
     let member_id = challenge.member_id;
-    Ok(Ok(Proof::Registration { member_id, session_hash, rp_id: party.id, passkey, label }))
+    Ok(Proof::Registration { member_id, session_hash, rp_id: party.id, passkey, label })
 }
 
 /// The passkey with its transports, by which browsers find its authenticator. The library keeps only those that a

@@ -4,7 +4,7 @@ use super::batch::Row;
 use super::upstream::{Position, Trouble};
 use crate::app::bookings::desk_client;
 use crate::app::events;
-use crate::http::failure::Failure;
+use crate::http::failure::{Failure, Stop};
 use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::Read;
@@ -110,10 +110,10 @@ impl Source for SiteSource {
     /// after the moment of the receiver's last row are new to the receiver, and get numbers beyond its position. The
     /// receiver has the older rows. A row `site.restored` tells the receiver which of its rows are gone here.
     fn skip_to(&mut self, state: &State, position: Position) -> Result<State, Trouble> {
-        let written = self.site.store.write(self.site.now(), |tx| {
+        let written = self.site.store.try_write(self.site.now(), |tx| {
             let ahead = position.seq - history::last_seq(tx)?;
             if ahead > AHEAD_MAX {
-                return Ok(Err(implausible(ahead)));
+                return Err(Stop::Denied(implausible(ahead)));
             }
             let mut state = state.clone();
             let new = match position.at {
@@ -134,10 +134,12 @@ impl Source for SiteSource {
             }
             (state.cursor, state.held, state.offered, state.pending) = (position.seq, position.seq, position.seq, 0);
             sync::replace(tx, &state)?;
-            Ok(Ok((state, is_restored)))
+            Ok((state, is_restored))
         });
-        let (state, was_restored) =
-            written.map_err(|e| Trouble::later(format!("cannot write how far the sync is: {e}")))??;
+        let (state, was_restored) = written.map_err(|stop| match stop {
+            Stop::Denied(trouble) => trouble,
+            Stop::Failed(failure) => Trouble::later(format!("cannot write how far the sync is: {failure}")),
+        })?;
         if was_restored {
             tracing::warn!(
                 receiver = position.seq,

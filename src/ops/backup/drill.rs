@@ -4,7 +4,7 @@
 
 use super::backup_store::Backup;
 use super::backup_store::local_store;
-use super::off_site::OffSite;
+use super::off_site::{Drilled, OffSite};
 use super::recorded::record;
 use super::restore;
 use crate::domain::audit::{Actor, Detail};
@@ -165,13 +165,14 @@ fn restore_off_site(site: &Site, speed: CheckSpeed, progress: &mut Progress) -> 
         });
         _ = std::fs::remove_dir_all(&trial_dir);
         tried.map(|()| outcome)
-    })?;
+    });
     let rows = match tried {
-        Ok(Some(Replayed { trouble: Some(trouble), .. })) => Err(trouble),
-        Ok(Some(replayed)) => Ok(replayed.rows),
+        Drilled::Done(Some(Replayed { trouble: Some(trouble), .. })) => Err(trouble),
+        Drilled::Done(Some(replayed)) => Ok(replayed.rows),
         // The ticks of that time are encrypted.
-        Ok(None) => return Ok(None),
-        Err(cause) => Err(cause),
+        Drilled::Done(None) => return Ok(None),
+        Drilled::Failed(cause) => Err(cause),
+        Drilled::Busy => return Err("another restore drill is in progress: wait for it".to_owned()),
     };
     Ok(Some(Trial { backup, moment: Some(at), rows }))
 }

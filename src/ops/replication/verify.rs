@@ -68,17 +68,23 @@ impl Chain {
     }
 }
 
+/// What reading the base back came to.
+enum Base {
+    Sound(Box<Manifest>),
+    /// What is wrong with it.
+    Flawed(String),
+}
+
 impl Look {
     /// The first flaw. The error: the target does not answer as it should, which says nothing of its files.
     pub(super) fn run(&self) -> io::Result<Option<Flaw>> {
         match self.find_in_base()? {
-            Ok(base) => self.find_in_ticks(&base),
-            Err(cause) => Ok(Some(Flaw { cause, sound_until: self.base_moment })),
+            Base::Sound(manifest) => self.find_in_ticks(&manifest),
+            Base::Flawed(cause) => Ok(Some(Flaw { cause, sound_until: self.base_moment })),
         }
     }
 
-    /// The manifest of the base; the inner error: what is wrong with the base.
-    fn find_in_base(&self) -> io::Result<Result<Manifest, String>> {
+    fn find_in_base(&self) -> io::Result<Base> {
         let is_ours = |manifest: &Manifest| manifest.signed_by() == Some(&self.key);
         let read = self.base.read(Object::Manifest);
         let read = read.map(|bytes| manifest_file::parse(&bytes, &self.base).ok().filter(is_ours));
@@ -87,17 +93,17 @@ impl Look {
             Err(e) => (None, Err(e)),
         };
         if let Some(cause) = self.base.flaw_of(Object::Manifest, is_sound.map(|()| manifest.is_some()))? {
-            return Ok(Err(cause));
+            return Ok(Base::Flawed(cause));
         }
         let manifest = manifest.ok_or_else(|| io::Error::other("the manifest was not read"))?;
         for (object, digest) in manifest.digests() {
             let opened = self.base.open(object, digest.bytes);
             let read = opened.and_then(|mut file| FileDigest::of_reader(&mut file, &mut io::sink(), &mut |_| ()));
             if let Some(cause) = self.base.flaw_of(object, read.map(|read| read == *digest))? {
-                return Ok(Err(cause));
+                return Ok(Base::Flawed(cause));
             }
         }
-        Ok(Ok(manifest))
+        Ok(Base::Sound(Box::new(manifest)))
     }
 
     fn find_in_ticks(&self, base: &Manifest) -> io::Result<Option<Flaw>> {

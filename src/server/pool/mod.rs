@@ -30,7 +30,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::{Semaphore, oneshot};
 
 /// How long a request may wait for a thread before it is refused. Hashing is slow by design.
@@ -210,42 +209,28 @@ impl Pool {
             let failure = Failure::overloaded().because("the queue is full");
             return refused(&job.call, failure, || Frame::named(fallback.site_name.get(), fallback.language));
         }
-        let answer = match self.await_patiently(answer, patience).await {
-            Ok(answer) => answer,
-            Err(failure) => return refused_without_call(fallback, page.as_deref(), failure),
-        };
-        match answer {
+        match self.await_patiently(answer, patience).await {
             Ok((finished, call)) if finished.reply.rest.is_some() => {
                 self.attach_remaining_chunks(fallback, finished, &call)
             }
             Ok((finished, _)) => finished,
-            Err(_) => {
-                let failure = Failure::broken().because("a thread for requests ended early");
-                finished(
-                    reply::refusal(&failure, fallback.language, fallback.request_id),
-                    PrincipalId::Anyone,
-                    Some(failure),
-                )
-            }
+            Err(failure) => refused_without_call(fallback, page.as_deref(), failure),
         }
     }
 
-    /// The failure for a call that took too long. What it writes may be there later all the same.
-    async fn await_patiently<T>(
-        &self,
-        mut answer: oneshot::Receiver<T>,
-        patience: Patience,
-    ) -> Result<Result<T, RecvError>, Failure> {
+    /// The failure for a call that took too long, whose writes may be there later all the same, or whose thread ended.
+    async fn await_patiently<T>(&self, mut answer: oneshot::Receiver<T>, patience: Patience) -> Result<T, Failure> {
+        let ended = |_| Failure::broken().because("a thread for requests ended early");
         let given_up_at = tokio::time::Instant::now() + WRITE_ANSWER_TIME_MAX;
         loop {
             let time = match patience {
                 Patience::WhileWritesEnd => HANG_CHECK_INTERVAL,
                 Patience::For(time) => time,
-                Patience::Endless => return Ok(answer.await),
+                Patience::Endless => return answer.await.map_err(ended),
             };
             let is_write = matches!(patience, Patience::WhileWritesEnd);
             match tokio::time::timeout(time, &mut answer).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => return answer.map_err(ended),
                 Err(_) if !is_write || self.writer.hangs_for().is_some() => {
                     return Err(Failure::disk_hangs().because("the disk does not answer"));
                 }

@@ -126,19 +126,20 @@ fn failure(code: i32) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
 }
 
-/// Checks every page, index and reference of an open file; the inner error says what is damaged.
+/// Checks every page, index and reference of an open file. The error says what is damaged, or cannot be checked.
 ///
 /// Not for a connection that reads while another writes: FTS5 refreshes its cached structure for a search and not for
 /// a check, which then reports the other connection's changes as damage.
-pub(crate) fn check_all(conn: &Connection) -> rusqlite::Result<Result<(), String>> {
-    let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+pub(crate) fn check_all(conn: &Connection) -> Result<(), String> {
+    let failed = |e: rusqlite::Error| e.to_string();
+    let verdict: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(failed)?;
     if verdict != "ok" {
-        return Ok(Err(verdict.replace('\n', ": ")));
+        return Err(verdict.replace('\n', ": "));
     }
-    if repair::has_dangling_reference(conn)? {
-        return Ok(Err(repair::DANGLING_REFERENCE.to_owned()));
+    if repair::has_dangling_reference(conn).map_err(failed)? {
+        return Err(repair::DANGLING_REFERENCE.to_owned());
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 pub(crate) fn rows(conn: &Connection) -> rusqlite::Result<Rows> {

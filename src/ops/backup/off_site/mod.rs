@@ -260,18 +260,18 @@ impl OffSite {
         self.ticks.run(timeouts, &mut |_, _| (), |_| send()).ok()
     }
 
-    /// Runs a restore drill with backups from there. The outer error: another drill is in progress; the inner one: that of
-    /// `work`, or the target does not answer.
+    /// Runs a restore drill with backups from there.
     pub(crate) fn drill<T: Send + 'static>(
         &self,
         progress: &mut dyn FnMut(u64, u64),
         work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> Result<T, String> + Send + 'static,
-    ) -> Result<Result<T, String>, String> {
+    ) -> Drilled<T> {
         let timeouts = Timeouts { idle: Duration::ZERO, step: self.step_time_max };
         match self.drills.run(timeouts, progress, work) {
-            Ok(drilled) => Ok(drilled),
-            Err(WorkError::Busy) => Err("another restore drill is in progress: wait for it".to_owned()),
-            Err(WorkError::TimedOut) => Ok(Err(self.no_answer())),
+            Ok(Ok(value)) => Drilled::Done(value),
+            Ok(Err(cause)) => Drilled::Failed(cause),
+            Err(WorkError::Busy) => Drilled::Busy,
+            Err(WorkError::TimedOut) => Drilled::Failed(self.no_answer()),
         }
     }
 
@@ -289,6 +289,15 @@ impl OffSite {
         let answer = self.queries.run(timeouts, &mut |_, _| (), |step| query(&mut || step(0, 0)));
         answer.unwrap_or_else(|_| Err(self.no_answer()))
     }
+}
+
+/// What a restore drill came to.
+pub(crate) enum Drilled<T> {
+    Done(T),
+    /// The error of the work, or that the target does not answer.
+    Failed(String),
+    /// Another drill is in progress.
+    Busy,
 }
 
 /// How a copy is signed, and which of the others are believed.

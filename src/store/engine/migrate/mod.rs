@@ -240,7 +240,7 @@ fn apply(tx: &Transaction, before: i64, migrations: &[Migration]) -> Result<(), 
 /// Checks that an upgraded database is sound, and has the schema of a new site.
 fn test(conn: &Connection, migrations: &[Migration]) -> Result<(), String> {
     let failed = |what: String| format!("the upgraded file does not pass its test: {what}");
-    super::copy::check_all(conn).map_err(|e| failed(one_line(e)))?.map_err(failed)?;
+    super::copy::check_all(conn).map_err(|e| failed(one_line(e)))?;
     let mut fresh = Connection::open_in_memory().map_err(one_line)?;
     migrate_by(&mut fresh, migrations)?;
     let (ours, new) = (objects(conn).map_err(one_line)?, objects(&fresh).map_err(one_line)?);
