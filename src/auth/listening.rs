@@ -102,7 +102,7 @@ pub(super) fn admit(site: &Site, call: &Call) -> Result<Listening, Failure> {
         let partner = partner::admit(site, call)?;
         return Ok(Listening {
             audience: Audience::Partner(partner.id()),
-            holder: Holder::Partner { partner_id: partner.id(), secret_id: partner.secret_id() },
+            holder: Holder::Partner { partner_id: partner.id(), secret_id: partner.secret_id(), peer: call.peer },
             ticket: None,
         });
     }
@@ -120,7 +120,10 @@ pub(crate) fn ended(site: &Site, holders: Vec<Holder>) -> Result<Vec<Holder>, Fa
             let goes_on = match &holder {
                 Holder::Session { session, staff, .. } => sessions::find(tx, session, now)?
                     .is_some_and(|found| !found.banned && (!staff || found.role.is_staff())),
-                Holder::Partner { secret_id, .. } => partners::is_secret_in_force(tx, *secret_id, now)?,
+                Holder::Partner { partner_id, secret_id, peer } => {
+                    partners::is_secret_in_force(tx, *secret_id, now)?
+                        && partner::may_call_from(tx, *partner_id, *peer)?
+                }
                 Holder::Board(id) => kiosks::is_in_force(tx, *id)?,
                 Holder::Guest { kiosk_id, member_id } => {
                     kiosks::is_guest(tx, *kiosk_id, *member_id, now - kiosks::GUEST_SECONDS)?

@@ -13,9 +13,11 @@ use crate::keys::{Purpose, hex, hmac_sha256, random, unhex};
 use crate::log;
 use crate::moment::Moment;
 use crate::site::Site;
+use crate::store::Read;
 use crate::store::tables::partners::{self, Secret};
 use http::HeaderName;
 use ipnet::IpNet;
+use std::net::IpAddr;
 use subtle::ConstantTimeEq;
 
 const CLIENT_ID: HeaderName = HeaderName::from_static("client-id");
@@ -132,8 +134,10 @@ fn check_terms(
     now: Moment,
 ) -> Result<(), Rejection> {
     let reject = |failure, why| Rejection { failure, partner_id: Some(signer.partner_id), why };
-    check_address(site, call, signer.partner_id)
-        .map_err(|failure| reject(failure, Text::new("refused.address").with("address", call.peer)))?;
+    if !site.store.read(|tx| Ok(may_call_from(tx, signer.partner_id, call.peer)?))? {
+        let why = Text::new("refused.address").with("address", call.peer);
+        return Err(reject(Failure::address_not_allowed(), why));
+    }
     if let Some(per_minute) = signer.requests_per_minute {
         let taken = limits::PARTNER.take_of(site, signer.partner_id, per_minute, 1);
         taken.map_err(|failure| reject(failure, Text::new("refused.too_fast").with_count("pace", per_minute)))?;
@@ -259,10 +263,11 @@ fn is_signed(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> bo
     is_right
 }
 
-fn check_address(site: &Site, call: &Call, partner_id: PartnerId) -> Result<(), Failure> {
-    let networks = site.store.read(|tx| Ok(partners::list_networks(tx, partner_id)?))?;
-    let listed = |network: &String| network.parse::<IpNet>().is_ok_and(|network| network.contains(&call.peer));
-    if networks.is_empty() || networks.iter().any(listed) { Ok(()) } else { Err(Failure::address_not_allowed()) }
+/// Whether a partner may call from an address: from anywhere, or from its allowed networks.
+pub(super) fn may_call_from(tx: &Read, partner_id: PartnerId, peer: IpAddr) -> rusqlite::Result<bool> {
+    let networks = partners::list_networks(tx, partner_id)?;
+    let has_peer = |network: &String| network.parse::<IpNet>().is_ok_and(|network| network.contains(&peer));
+    Ok(networks.is_empty() || networks.iter().any(has_peer))
 }
 
 /// A signed time must be recent, and its signature not used. Without the time, every call with the same body would have the

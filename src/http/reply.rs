@@ -13,6 +13,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::net::IpAddr;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -63,8 +64,8 @@ pub(crate) type TicketHash = [u8; 32];
 pub(crate) enum Holder {
     /// A session, by the hash of its token; `staff`: the stream ends too when its member is none of the staff any more.
     Session { member_id: MemberId, session: [u8; 32], staff: bool },
-    /// A partner, by number, and the number of the secret that signed.
-    Partner { partner_id: PartnerId, secret_id: i64 },
+    /// A partner, by number, the number of the secret that signed, and from where.
+    Partner { partner_id: PartnerId, secret_id: i64, peer: IpAddr },
     /// A board, by number.
     Board(KioskId),
     /// The guest of a kiosk.

@@ -291,7 +291,10 @@ mod tests {
         let streams = Streams::new();
         for (whose, share) in [
             (holder(1, 1), STREAMS_PER_SESSION_MAX),
-            (Holder::Partner { partner_id: 1.into(), secret_id: 1 }, STREAMS_PER_PARTNER_MAX),
+            (
+                Holder::Partner { partner_id: 1.into(), secret_id: 1, peer: [127, 0, 0, 1].into() },
+                STREAMS_PER_PARTNER_MAX,
+            ),
         ] {
             let mut places: Vec<_> = (0..share).map(|_| streams.enter(whose, false).unwrap()).collect();
             assert!(streams.enter(whose, false).is_none());

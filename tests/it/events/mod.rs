@@ -351,6 +351,22 @@ fn a_secret_that_was_rotated_out_hears_no_more() {
 }
 
 #[test]
+fn an_address_that_was_taken_from_the_list_hears_no_more() {
+    let site = Site::open();
+    let (partner, rival) = (site.partner_with(false, &["127.0.0.0/8"], None), site.partner());
+    let mut streams = [&partner, &rival].map(|caller| Stream::open(&site, caller, "", None));
+    assert!(streams.iter_mut().all(|stream| stream.hears() == "hello"));
+    let only = |network: &str| site.change(|tx| Ok(tx.run("UPDATE partner_networks SET network = ?1", [network])?));
+    only("127.0.0.1/32");
+    book(&site, &partner, &site.flyer("jane"), 41);
+    assert_eq!(streams[0].hears(), "booking.recorded", "its address is on the list still");
+    only("10.0.0.0/8");
+    while streams[0].next().is_some() {}
+    book(&site, &rival, &site.flyer("mark"), 42);
+    assert_eq!(streams[1].hears(), "booking.recorded", "another partner's goes on");
+}
+
+#[test]
 fn every_type_is_described() {
     let description = site_description();
     let types: BTreeSet<&str> = tunneldesk::store::tables::events::TYPES.iter().copied().collect();
