@@ -153,21 +153,23 @@ pub(crate) fn remove(cx: &Change, hook_id: HookId) -> Result<(), Failure> {
 }
 
 /// Sends again what was not taken however often it was sent, or with `after` every event after that number, and at once what waits for
-/// its next try. A webhook that ended by itself, or was switched off, is in force again. Returns how many events wait now because of
-/// it. Audited. Admins only. 404 where there is no such webhook; 409 where its first test was not taken.
-pub(crate) fn replay(cx: &Change, hook_id: HookId, after: Option<i64>) -> Result<usize, Failure> {
+/// its next try. A webhook that ended by itself, or was switched off, is in force again, with what happened since. Returns how many events
+/// are in line now. Audited. Admins only. 404 where there is no such webhook; 409 where its first test was not taken.
+pub(crate) fn replay(cx: &Change, hook_id: HookId, after: Option<i64>) -> Result<i64, Failure> {
     let hook = find(cx, hook_id)?;
     if hook.ended_as == Some(Ended::Untested) {
         return Err(Failure::exists().saying(Text::new("hook.test_first")));
     }
     hooks::revive(cx.tx, hook_id)?;
     hooks::hasten(cx.tx, hook_id)?;
-    let replayed = match after {
-        None => hooks::replay_dead(cx.tx, hook_id)?,
-        Some(after) => queue(cx, &hook, after, hook.cursor)?.0,
-    };
+    if let Some(after) = after {
+        queue(cx, &hook, after, hook.cursor)?;
+    } else {
+        hooks::replay_dead(cx.tx, hook_id)?;
+    }
+    queue_new(cx, &hook)?;
     record(cx, "hook.replayed", hook.client_id, hook_id)?;
-    Ok(replayed)
+    Ok(find(cx, hook_id)?.waiting)
 }
 
 /// Queues the events after a number up to another one; returns how many, and up to which event.

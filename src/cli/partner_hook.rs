@@ -108,8 +108,8 @@ fn switch_off(site: &Shell, hook_id: HookId) -> CommandResult {
 }
 
 fn replay(site: &Shell, hook_id: HookId, after: Option<i64>) -> CommandResult {
-    let replayed = site.change(|cx| effects::replay(cx, hook_id, after)).map_err(|failure| absent(failure, hook_id))?;
-    done(format!("{replayed} events wait to be sent again"), json!({ "hook_id": hook_id, "replayed": replayed }))
+    let waiting = site.change(|cx| effects::replay(cx, hook_id, after)).map_err(|failure| absent(failure, hook_id))?;
+    done(format!("events in line to be sent: {waiting}"), json!({ "hook_id": hook_id, "waiting": waiting }))
 }
 
 fn remove(site: &Shell, hook_id: HookId) -> CommandResult {
