@@ -9,6 +9,7 @@ import http.cookiejar
 import json
 import os
 import re
+import socket
 import subprocess
 import threading
 import time
@@ -21,7 +22,8 @@ from typing import Any
 
 import standardwebhooks
 
-from tunneldesk import Client, Code, Event, Forged, Partner, Refused, verify
+import tunneldesk.client
+from tunneldesk import Client, Code, Event, Forged, Lost, Partner, Refused, verify
 
 SITE, CUT, DATA, PROGRAM = (os.environ[f"CLIENT_{name}"] for name in ("SITE", "CUT", "DATA", "PROGRAM"))
 DEMO = json.loads(Path(DATA, "demo.json").read_text())
@@ -136,6 +138,48 @@ def refuses(what: str, call: Callable[[], object]) -> None:
     raise AssertionError(f"{what} was taken")
 
 
+def drips(site: socket.socket, at_once: bytes, asked: threading.Semaphore | None = None) -> None:
+    """Answers each connection with some bytes at once, then with one a second for as long as somebody is there."""
+
+    def answer(client: socket.socket) -> None:
+        try:
+            client.recv(65536)
+            if asked:
+                asked.release()
+            client.sendall(at_once)
+            while True:
+                time.sleep(1)
+                client.sendall(b"1")
+        except OSError:
+            client.close()
+
+    while True:
+        threading.Thread(target=answer, args=(site.accept()[0],), daemon=True).start()
+
+
+def dripping() -> None:
+    """An answer that comes a byte a second, in its head or its body, is waited for no longer than one that does not come."""
+    for at_once in [b"HTTP/1.1 200 OK\r\nx-slow: ", b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n"]:
+        with socket.create_server(("127.0.0.1", 0)) as site:
+            threading.Thread(target=drips, args=(site, at_once), daemon=True).start()
+            began = time.monotonic()
+            try:
+                Client(f"http://127.0.0.1:{site.getsockname()[1]}", "token", timeout=3, repeats=0).get_profile()
+                raise AssertionError("an answer that never ends was an answer")
+            except Lost as lost:
+                equal("the request went out", lost.sent, True)
+            waited = time.monotonic() - began
+            assert 2.9 < waited < 5, f"an answer that drips was waited for for {waited:.1f} of 3 s"
+    with socket.create_server(("127.0.0.1", 0)) as site:
+        asked = threading.Semaphore(0)
+        threading.Thread(target=drips, args=(site, b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n", asked), daemon=True).start()
+        stream = Client(f"http://127.0.0.1:{site.getsockname()[1]}", "token").events()
+        tunneldesk.client.SILENCE_SECONDS, usual = 3, tunneldesk.client.SILENCE_SECONDS
+        threading.Thread(target=next, args=(stream,), daemon=True).start()
+        assert all(asked.acquire(timeout=10) for _ in range(2)), "a stream whose line never ends is broken"
+        tunneldesk.client.SILENCE_SECONDS = usual
+
+
 def tell() -> None:
     number = time.time_ns() // 1_000_000 % 1_000_000_000
     name, password = f"python-{number}", "violet-anvil-harbour-93"
@@ -197,4 +241,5 @@ def tell() -> None:
 
 webhooks()
 sample_webhooks()
+dripping()
 tell()

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { execFile as execute, execFileSync, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
-import { Client, Forged, Refused, verify, type Event } from 'tunneldesk';
+import { Client, Forged, Lost, Refused, verify, type Event } from 'tunneldesk';
 
 const execFile = promisify(execute);
 const { CLIENT_CUT: cut = '', CLIENT_SITE: site = '', CLIENT_DATA: data = '', CLIENT_PROGRAM: program = '' } = process.env;
@@ -73,6 +74,26 @@ async function sampleWebhooks(): Promise<void> {
     assert.equal(told.split('booking.cancelled').length, 2, told);
 }
 
+/** An answer that comes a byte a second, in its head or its body, is waited for no longer than one that does not come. */
+async function dripping(): Promise<void> {
+    const head = 'HTTP/1.1 200 OK\r\n';
+    for (const atOnce of [`${head}x-slow: `, `${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n`]) {
+        const server = createServer(client => {
+            client.on('error', () => {});
+            client.write(atOnce);
+            const drop = setInterval(() => client.write('1'), 1000);
+            client.on('close', () => clearInterval(drop));
+        });
+        await new Promise<void>(done => { server.listen(0, '127.0.0.1', done); });
+        const slow = new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { token: 'token', timeout: 3, repeats: 0 });
+        const began = performance.now();
+        await assert.rejects(slow.getProfile(), Lost);
+        const waited = performance.now() - began;
+        assert(waited > 2900 && waited < 5000, `an answer that drips was waited for for ${waited} of 3000 ms`);
+        server.close();
+    }
+}
+
 async function tell(): Promise<void> {
     const number = Date.now() % 1_000_000_000;
     const [username, password] = [`typescript-${number}`, 'violet-anvil-harbour-93'];
@@ -127,4 +148,5 @@ async function tell(): Promise<void> {
 
 await webhooks();
 await sampleWebhooks();
+await dripping();
 await tell();

@@ -21,7 +21,7 @@ export interface Options {
     repeats?: number;
     /** The longest wait before a repeat, in seconds: 30. */
     patience?: number;
-    /** For how long an answer is waited for, in seconds: 30. */
+    /** For how long an answer is waited for, from the sending to its last byte, in seconds: 30. */
     timeout?: number;
     /** Instead of the platform's. */
     fetch?: typeof fetch;

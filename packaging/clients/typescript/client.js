@@ -160,11 +160,13 @@ export class Client {
             const decoder = new TextDecoder();
             const reader = answer.body.getReader();
             for (let read = await reader.read(); !read.done; read = await reader.read()) {
-                clearTimeout(silent);
-                silent = setTimeout(stop, SILENCE_MS);
                 left += decoder.decode(read.value, { stream: true });
                 const frames = left.split('\n\n');
                 left = frames.pop();
+                // Not each byte: a frame that trickles in is silence too.
+                if (!frames.length) continue;
+                clearTimeout(silent);
+                silent = setTimeout(stop, SILENCE_MS);
                 for (const frame of frames) {
                     const said = Object.fromEntries(frame.split('\n').map(line => [line.split(':', 1)[0], line.replace(/^[^:]*: ?/, '')]));
                     if ('id' in said) yield said;

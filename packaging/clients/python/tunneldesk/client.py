@@ -3,9 +3,11 @@
 import hashlib
 import hmac
 import http.client
+import io
 import json
 import random
 import secrets
+import socket
 import ssl
 import time
 import urllib.parse
@@ -21,6 +23,8 @@ AGAIN = (429, 502, 503, 504)
 # A stream has a comment every 15 seconds; one that is silent for longer is broken.
 SILENCE_SECONDS = 45.0
 REPORT_ROWS = 500
+# How much is handed on at once: each piece is sent within the time that is left.
+PIECE_BYTES = 16_384
 
 
 @dataclass(frozen=True)
@@ -82,13 +86,82 @@ class Lost(Exception):
         super().__init__(f"no answer: {cause}")
 
 
+class Exchange(http.client.HTTPConnection):
+    """One request and its answer, within a time as a whole: the library counts each read anew, and a site or a proxy that sends a byte
+    every second would hold the caller for ever."""
+
+    def __init__(self, address: urllib.parse.SplitResult, seconds: float, tls: ssl.SSLContext | None) -> None:
+        self.default_port = 443 if address.scheme == "https" else 80
+        super().__init__(address.hostname or "", address.port, seconds)
+        self._tls = (tls or ssl.create_default_context()) if address.scheme == "https" else None
+        self.response_class = self._answer  # type: ignore[assignment]
+        self.renew(seconds)
+
+    def renew(self, seconds: float) -> None:
+        """Gives the exchange so many seconds from now on."""
+        self._ends = time.monotonic() + seconds
+
+    def left(self) -> float:
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer was not complete in time")
+        return left
+
+    def connect(self) -> None:
+        places = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        for family, kind, protocol, _, place in places:
+            self.sock = socket.socket(family, kind, protocol)
+            try:
+                self.sock.settimeout(self.left())
+                self.sock.connect(place)
+                break
+            except OSError:
+                self.sock.close()
+                if place == places[-1][4]:
+                    raise
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._tls:
+            self.sock.settimeout(self.left())
+            self.sock = self._tls.wrap_socket(self.sock, server_hostname=self.host)
+
+    def send(self, data: Any) -> None:
+        if self.sock is None:
+            self.connect()
+        for at in range(0, len(data), PIECE_BYTES):
+            self.sock.settimeout(self.left())
+            self.sock.sendall(data[at : at + PIECE_BYTES])
+
+    def _answer(self, sock: socket.socket, *given: Any, **named: Any) -> http.client.HTTPResponse:
+        answer = http.client.HTTPResponse(sock, *given, **named)
+        answer.fp = io.BufferedReader(Timed(answer.fp.detach(), self))  # type: ignore[arg-type]
+        return answer
+
+
+class Timed(io.RawIOBase):
+    """What comes of an exchange, each read for as long as the exchange has left."""
+
+    def __init__(self, raw: socket.SocketIO, exchange: Exchange) -> None:
+        self._raw, self._sock, self._exchange = raw, exchange.sock, exchange
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int | None:
+        self._sock.settimeout(self._exchange.left())
+        return self._raw.readinto(into)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
 class Client(Operations):
     """A site at an address such as `https://tunneldesk.example.com`.
 
     With `token` requests are a member's, a clerk's or a booking token's; with `partner` the partner's operations and its events are signed.
     A request without an answer, and one for which the site has no time, is sent again up to `repeats` times: it is the same request to the
-    site, by its `Idempotency-Key` where it is a `POST`. The client waits for at most `patience` seconds before each. `tls` is for a site
-    with a certificate of its own authority.
+    site, by its `Idempotency-Key` where it is a `POST`. The client waits for at most `patience` seconds before each. Each sending has
+    `timeout` seconds for the whole of its answer. `tls` is for a site with a certificate of its own authority.
     """
 
     def __init__(
@@ -189,6 +262,7 @@ class Client(Operations):
                 raise Refused(answer.status, headers_of(answer), answer.read(), False)
             said: dict[str, str] = {}
             while line := answer.readline():
+                connection.renew(SILENCE_SECONDS)
                 name, _, value = line.decode().rstrip("\r\n").partition(":")
                 if name:
                     said[name] = value.removeprefix(" ")
@@ -253,15 +327,10 @@ class Client(Operations):
 
     def _ask(
         self, method: str, path: str, query: dict[str, Any], body: bytes, headers: dict[str, str], signs: str, timeout: float
-    ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+    ) -> tuple[Exchange, http.client.HTTPResponse]:
         asked = urllib.parse.urlencode({name: value for name, value in query.items() if value is not None})
         path += f"?{asked}" if asked else ""
-        host, port = self._address.hostname or "", self._address.port
-        connection = (
-            http.client.HTTPSConnection(host, port, timeout=timeout, context=self._tls)
-            if self._address.scheme == "https"
-            else http.client.HTTPConnection(host, port, timeout=timeout)
-        )
+        connection = Exchange(self._address, timeout, self._tls)
         own = self._headers | headers | self._credentials(method, path, body, signs)
         try:
             connection.request(method, f"{self._address.path.rstrip('/')}/api{path}", body or None, own)
