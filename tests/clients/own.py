@@ -2,6 +2,7 @@
 loses every other answer; and a webhook that the library of Standard Webhooks signed."""
 
 import base64
+import contextlib
 import datetime
 import functools
 import html
@@ -153,8 +154,9 @@ def drips(site: socket.socket, at_once: bytes, asked: threading.Semaphore | None
         except OSError:
             client.close()
 
-    while True:
-        threading.Thread(target=answer, args=(site.accept()[0],), daemon=True).start()
+    with contextlib.suppress(OSError):
+        while True:
+            threading.Thread(target=answer, args=(site.accept()[0],), daemon=True).start()
 
 
 def dripping() -> None:

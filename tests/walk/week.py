@@ -212,7 +212,9 @@ def invites(one, walk, name):
         file.write(base64.b64decode(paper[1]))
         file.flush()
         words = subprocess.run(["pdftotext", file.name, "-"], capture_output=True, text=True, check=True).stdout
-    return re.search(r"\b[a-z0-9]{4}-[a-z0-9]{4}-[a-z0-9]{4}\b", words)[0]
+    found = re.search(r"\b[a-z0-9]{4}-[a-z0-9]{4}-[a-z0-9]{4}\b", words)
+    assert found, f"no code on the paper: {words}"
+    return found[0]
 
 
 def invites_two_clerks(one, site, walk):
