@@ -18,7 +18,7 @@ const RULES: &[Rule] = &[
     // One place compares the codes of failures; everybody else asks it for the kind.
     Rule { words: &["failure.code() ==", "failure.code() !="], only_in: &[] },
     // A denial and a failure are one error, `Stop`; an outcome that keeps what was written before it has a name.
-    Rule { words: &["Result<Result<"], only_in: &[] },
+    Rule { words: &["Result<Result<", "Result<std::result::Result<"], only_in: &[] },
     // The rules of the domain use no JSON; the catalogue is data that a file brings. The store keeps the details of a
     // row as JSON, and the effects fill in the details of their notices.
     Rule {

@@ -37,9 +37,8 @@ pub(crate) fn record_seen(
     let unknown = || Failure::field("skill", Text::new("field.unknown_skill"));
     let level = rules::find_item(cx.site, &request.skill).ok_or_else(unknown)?.level;
     let tunnel_id = request.tunnel_id;
-    let authority =
-        signers::find_authority(cx.tx, cx.site.catalogue, signer_id, holder_id, level, tunnel_id, cx.now())?;
-    let authority = authority.map_err(sign_offs::refusal)?;
+    let authority = signers::find_authority(cx.tx, cx.site.catalogue, signer_id, holder_id, level, tunnel_id, cx.now());
+    let authority = authority.map_err(|stop| stop.into_failure(sign_offs::refusal))?;
     if instructor_id.is_some_and(|id| id != signer_id) {
         return Err(Failure::field("instructor", Text::new("field.recorded_by_oneself")));
     }

@@ -170,8 +170,10 @@ pub(crate) fn signer_denial(
     tunnel_id: TunnelId,
     now: Moment,
 ) -> Result<Option<Text>, Failure> {
-    let authority = signers::find_authority(tx, site.catalogue, signer_id, holder_id, level, tunnel_id, now)?;
-    Ok(authority.err().map(|denial| Text::new(denial.key())))
+    match signers::find_authority(tx, site.catalogue, signer_id, holder_id, level, tunnel_id, now) {
+        Ok(_) => Ok(None),
+        Err(stop) => Ok(Some(Text::new(stop.denial()?.key()))),
+    }
 }
 
 /// Whether the member has another entry than `except` that excludes a second entry of the skill. A recurrent training
@@ -294,10 +296,13 @@ pub(crate) fn list_signable(
             return Ok(*known);
         }
         // No member has the number 0, so the holder is any member other than the signer.
-        let authority =
-            signers::find_authority(tx, site.catalogue, signer_id, MemberId(0), level, site.tunnel_id, now)?;
-        judged.push((level, authority.is_ok()));
-        Ok(authority.is_ok())
+        let may = match signers::find_authority(tx, site.catalogue, signer_id, MemberId(0), level, site.tunnel_id, now)
+        {
+            Ok(_) => true,
+            Err(stop) => stop.denial().map(|_| false)?,
+        };
+        judged.push((level, may));
+        Ok(may)
     };
     let mut signable = Vec::new();
     for one in list_all(site) {

@@ -105,8 +105,8 @@ pub(crate) fn sign(
         let level = level.ok_or_else(Failure::not_allowed)?;
         let (holder_id, tunnel_id) = (one.member_id, one.tunnel_id);
         let authority =
-            signers::find_authority(cx.tx, cx.site.catalogue, signer_id, holder_id, level, tunnel_id, cx.now())?;
-        let authority = authority.map_err(refusal)?;
+            signers::find_authority(cx.tx, cx.site.catalogue, signer_id, holder_id, level, tunnel_id, cx.now());
+        let authority = authority.map_err(|stop| stop.into_failure(refusal))?;
         to = entry::transition(Some(one.status), Action::Sign(&authority)).ok_or_else(Failure::entry_state)?;
         seen.check_signature(entry)?;
         check_holder(cx.tx, holder_id)?;

@@ -5,6 +5,7 @@ use crate::domain::catalogue::{Catalogue, Level, LevelKey};
 use crate::domain::currency;
 use crate::domain::ids::{MemberId, TunnelId};
 use crate::domain::signoff::{self, Authority, Denial};
+use crate::http::failure::Stop;
 use crate::moment::Moment;
 use crate::store::joining::{WHO_DID, stays};
 use crate::store::personal::{CATALOGUE, NUMBERS, Rows, Table, not_personal};
@@ -132,8 +133,8 @@ pub(crate) fn is_listed(tx: &Read, tunnel_id: TunnelId, member_id: MemberId, cat
     tx.get(sql, (tunnel_id, member_id, cat_group))
 }
 
-/// The signer's authority to sign a skill of the level for the holder, at that tunnel, now. The inner error is the
-/// reason against it.
+/// The signer's authority to sign a skill of the level for the holder, at that tunnel, now. A denial is the reason
+/// against it.
 pub(crate) fn find_authority(
     tx: &Read,
     catalogue: &Catalogue,
@@ -142,9 +143,9 @@ pub(crate) fn find_authority(
     level: &Level,
     tunnel_id: TunnelId,
     now: Moment,
-) -> Result<std::result::Result<Authority, Denial>> {
+) -> std::result::Result<Authority, Stop<Denial>> {
     let standing = read(tx, catalogue, signer_id, tunnel_id, now)?;
-    Ok(standing.judge(signer_id, holder_id, level))
+    standing.judge(signer_id, holder_id, level).map_err(Stop::Denied)
 }
 
 /// The members who may sign skills of the level at that tunnel now, by name.
