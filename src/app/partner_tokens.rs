@@ -156,6 +156,7 @@ impl Request<'_> {
             Booked::Denied(denial, None) => return self.refuse(denial.key()),
             Booked::Denied(denial, Some(row)) => return self.refuse_booking(denial.key(), &row),
             Booked::Ended(row) => return self.refuse_ended(&row),
+            Booked::Arrived(row) => return self.refuse_booking("booking.arrived_stays", &row),
             // Counted as a wrong PIN, which it is for this request.
             Booked::NeedsPin(row) => {
                 booking_pins::count_wrong(cx.site, cx.tx, member_id)?;

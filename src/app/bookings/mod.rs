@@ -94,13 +94,15 @@ pub(crate) fn check_in_at(cx: &Change, booking_id: BookingId, at: Moment) -> Res
         }
     }
     check_day_has_come(cx, &known, at)?;
-    let standing = members::find_standing(cx.tx, known.member_id)?.ok_or_else(Failure::not_found)?;
-    // The desk can resolve other obstacles (a brief, a waiver, a fee) on the spot, but not a ban.
-    if standing.banned {
-        return Err(Failure::not_allowed().saying(Text::new("desk.banned_no_check_in")));
-    }
+    check_not_banned(cx, &known, "desk.banned_no_check_in")?;
     check_in_force(cx, &known)?;
     steps::take(cx, &known, Step::CheckIn(at))
+}
+
+/// 403 for a booking of a banned member. The desk can resolve other obstacles (a brief, a waiver, a fee) on the spot, but not a ban.
+fn check_not_banned(cx: &Change, known: &BookingRow, text: &'static str) -> Result<(), Failure> {
+    let standing = members::find_standing(cx.tx, known.member_id)?.ok_or_else(Failure::not_found)?;
+    if standing.banned { Err(Failure::not_allowed().saying(Text::new(text))) } else { Ok(()) }
 }
 
 /// Notes that a check-in was refused that a kiosk had promised to a guest, for the desk to settle. Of a booking of the
@@ -163,8 +165,7 @@ pub(crate) fn move_to(
     if flight_date != known.booking.flight_date && !booking::may_be_booked_for(flight_date, cx.now()) {
         return Err(Failure::field("flight_date", Text::new("desk.move_far")).into());
     }
-    // A member who is checked in flies on the day of the check-in.
-    if known.arrived_at.is_some() && zone.date(flight_date) != zone.date(known.booking.flight_date) {
+    if !stays_on_day_of_arrival(cx, &known, &moved)? {
         return Err(Failure::booking_state().saying(Text::new("desk.end_arrived")).into());
     }
     let born = members::find_holder(cx.tx, known.member_id)?.dob;
@@ -233,8 +234,17 @@ pub(crate) fn reinstate(
     if known.ending.is_none() {
         return Ok(Outcome::Unchanged);
     }
+    check_not_banned(cx, &known, "desk.walk_in_banned")?;
     let placed = room::place_again(cx, &known, full_quarter)?;
     Ok(steps::take(cx, &known, Step::Restore(placed))?)
+}
+
+/// Whether a booking keeps its day and its tunnel where the member is checked in, who flies on the day of the check-in.
+fn stays_on_day_of_arrival(cx: &Change, known: &BookingRow, to: &Booking) -> Result<bool, Failure> {
+    let zone = tunnels::find_time_zone(cx.tx, known.booking.tunnel_id)?;
+    let stays =
+        zone.date(to.flight_date) == zone.date(known.booking.flight_date) && to.tunnel_id == known.booking.tunnel_id;
+    Ok(known.arrived_at.is_none() || stays)
 }
 
 fn end(cx: &Change, booking_id: BookingId, ending: Ending, seen: &Seen) -> Result<Outcome, Failure> {

@@ -3,7 +3,7 @@
 use super::record::Repeat;
 use super::room;
 use super::steps::{self, Step};
-use super::{Address, find_denial};
+use super::{Address, find_denial, stays_on_day_of_arrival};
 use crate::app::{Change, Outcome};
 use crate::domain::booking::{Booking, Denial, may_be_booked_for};
 use crate::domain::ids::{BookingId, MemberId, PartnerId};
@@ -22,6 +22,8 @@ pub(crate) enum Answer {
     Denied(Denial, Option<BookingRow>),
     /// The booking was sent before and has ended since: nothing in the request books it anew.
     Ended(BookingRow),
+    /// The member is checked in and flies on that day: the request gives the booking another day or tunnel. The booking stands.
+    Arrived(BookingRow),
     /// The request books the booking anew or lengthens it, which takes the member's present PIN. The booking stands.
     NeedsPin(BookingRow),
 }
@@ -48,6 +50,9 @@ pub(crate) fn book(
     let is_anew = known.ending.is_some() && repeat.concerns_member();
     if repeat.has_other_day() || is_anew {
         check_day(cx, repeat.stands.flight_date)?;
+    }
+    if !stays_on_day_of_arrival(cx, &known, &repeat.stands)? {
+        return Ok(Answer::Arrived(known));
     }
     if pin_is_outdated && repeat.concerns_member() && !is_within(&known, &repeat.stands) {
         return Ok(Answer::NeedsPin(known));

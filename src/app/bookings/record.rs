@@ -45,7 +45,8 @@ pub(super) struct Repeat {
     said: Booking,
     /// As it is sent now; fields that were left out are those of before.
     pub(super) sent: Booking,
-    /// As it stands once this is stored: a value that is sent anew is applied, and one that only the desk changed stays.
+    /// As it stands once this is stored: a value that is sent anew is applied, and one that only the desk changed stays. What the desk
+    /// made of a booking that has ended is over: one that is booked anew is as it is sent.
     pub(super) stands: Booking,
 }
 
@@ -60,11 +61,12 @@ impl Repeat {
         fn keep<T: PartialEq>(said: T, sent: T, stands: T) -> T {
             if said == sent { stands } else { sent }
         }
-        let stands = Booking {
-            flight_date: keep(said.flight_date, sent.flight_date, known.booking.flight_date),
-            minutes_booked: keep(said.minutes_booked, sent.minutes_booked, known.booking.minutes_booked),
-            ..sent.clone()
-        };
+        let mut stands = sent.clone();
+        let is_anew = known.ending.is_some() && steps::concerns_member(&said, &sent);
+        if !is_anew {
+            stands.flight_date = keep(said.flight_date, sent.flight_date, known.booking.flight_date);
+            stands.minutes_booked = keep(said.minutes_booked, sent.minutes_booked, known.booking.minutes_booked);
+        }
         Ok(Repeat { said, sent, stands })
     }
 

@@ -111,6 +111,63 @@ fn a_cancelled_or_missed_booking_is_booked_anew_by_another_day_or_other_minutes(
 }
 
 #[test]
+fn a_booking_that_the_desk_moved_and_ended_is_booked_anew_as_it_is_sent() {
+    let stage = Stage::new();
+    let first = stage.send(&stage.tomorrow(15));
+    stage.at_desk(&first, "move", &[("day", "2026-06-02"), ("clock", "14:30"), ("minutes", "25")]);
+    stage.at_desk(&first, "cancel", &[]);
+    let mut other_number = stage.tomorrow(15);
+    other_number["purchase_id"] = json!(5);
+    let ended = stage.send(&other_number);
+    expect(&ended, false, &["cancelled"]);
+    assert_eq!(ended["booking"]["minutes_booked"], 25, "what the desk made of it stays");
+    let sent = stage.tomorrow(20);
+    let anew = stage.send(&sent);
+    expect(&anew, true, &[]);
+    let values = |of: &Value| (of["flight_date"].clone(), of["minutes_booked"].clone());
+    assert_eq!(values(&anew["booking"]), values(&sent), "not as the desk had moved it");
+    let time = "SELECT minutes || ' ' || (entry_date - ?1) FROM entries WHERE booking_id IS NOT NULL";
+    let now = stage.site.now();
+    assert_eq!(stage.site.change(|tx| Ok(tx.list::<String>(time, [now])?)), [format!("20 {DAY}")]);
+}
+
+#[test]
+fn a_booking_whose_member_is_here_keeps_its_day_whoever_changes_it() {
+    let stage = Stage::new();
+    let mut sent = stage.tomorrow(15);
+    sent["flight_date"] = json!(stage.site.now() + 600);
+    let first = stage.send(&sent);
+    stage.at_desk(&first, "check-in", &[]);
+    let here = stage.send(&sent);
+    expect(&here, true, &[]);
+    for day in [1, 3] {
+        sent["flight_date"] = json!(stage.site.now() + day * DAY);
+        let refused = stage.send(&sent);
+        expect(&refused, false, &["checked in", "front desk"]);
+        assert_eq!(refused["booking"], here["booking"], "it stands");
+    }
+    sent["flight_date"] = json!(stage.site.now() + 600);
+    sent["minutes_booked"] = json!(20);
+    let longer = stage.send(&sent);
+    expect(&longer, true, &[]);
+    assert_eq!(longer["booking"]["minutes_booked"], 20);
+}
+
+#[test]
+fn a_booking_of_a_banned_member_is_not_reinstated() {
+    let stage = Stage::new();
+    let first = stage.send(&stage.tomorrow(15));
+    stage.at_desk(&first, "cancel", &[]);
+    stage.site.shell(&["member", "ban", "jane"]);
+    let path = format!("/desk/bookings/{}/reinstate", first["booking"]["booking_id"]);
+    let reply = stage.clerk.post(&path, &[]);
+    assert_eq!(reply.status, 403, "{reply}");
+    assert!(String::from_utf8_lossy(&reply.body).contains("This member is banned and cannot book"), "{reply}");
+    stage.site.shell(&["member", "ban", "--lift", "jane"]);
+    stage.at_desk(&first, "reinstate", &[]);
+}
+
+#[test]
 fn a_repeat_of_a_booking_that_the_desk_moved_names_the_new_day_and_minutes() {
     let stage = Stage::new();
     let sent = stage.tomorrow(15);
