@@ -67,10 +67,11 @@ crate::operation! {
     ///
     /// `booking` is the booking as it stands, also when the site has changed it. A repeat of a booking that was
     /// **cancelled or missed** is `status: false`, with the day in `message`; with another day or other minutes it is
-    /// booked anew. A repeat of a booking that the desk **moved** is `true`, and `message` names the new day and
-    /// minutes. After the member has made a new PIN, the PIN that came with a booking before still repeats it,
-    /// changes its day, or shortens it while it is in force: `status` is `true`, `token` empty, and `message` says
-    /// why. That ends with a recovery, a ban, or a reset by the desk.
+    /// booked anew, as it is sent then. A repeat of a booking that the desk **moved** is `true`, and `message` names
+    /// the new day and minutes. Once the member has **checked in** another day is `status: false`. After the member
+    /// has made a new PIN, the PIN that came with a booking before still repeats it, changes its day, or shortens it
+    /// while it is in force: `status` is `true`, `token` empty, and `message` says why. That ends with a recovery, a
+    /// ban, or a reset by the desk.
     ///
     /// A wrong PIN or a banned member is **200** with `status: false`, an empty `token` and the reason in `message`;
     /// with booking fields an unpaid membership and an unconfirmed e-mail address are too. `booking` shows then how a
