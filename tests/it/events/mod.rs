@@ -361,7 +361,7 @@ fn an_address_that_was_taken_from_the_list_hears_no_more() {
     book(&site, &partner, &site.flyer("jane"), 41);
     assert_eq!(streams[0].hears(), "booking.recorded", "its address is on the list still");
     only("10.0.0.0/8");
-    while streams[0].next().is_some() {}
+    assert!(streams[0].next().is_none());
     book(&site, &rival, &site.flyer("mark"), 42);
     assert_eq!(streams[1].hears(), "booking.recorded", "another partner's goes on");
 }

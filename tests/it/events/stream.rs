@@ -5,7 +5,7 @@ use http::Method;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Far longer than an event takes, so that a busy machine does not fail the test.
 const HEARS_WITHIN: Duration = Duration::from_secs(60);
@@ -66,7 +66,9 @@ impl Stream {
     /// The next that is sent, without comments; `None`: the stream has ended.
     pub fn next(&mut self) -> Option<Sent> {
         let (mut name, mut id, mut data) = (String::new(), None, None);
+        let began = Instant::now();
         loop {
+            assert!(began.elapsed() < HEARS_WITHIN, "the stream goes on, with nothing but comments");
             let line = self.line()?;
             match line.split_once(": ") {
                 Some(("event", value)) => value.clone_into(&mut name),
