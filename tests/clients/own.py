@@ -220,7 +220,7 @@ def tell() -> None:
         refuses("a report for a partner", functools.partial(next, report()))
     equal("the booking stands", partner.get_own_booking(number)["ended"], None)
     cancel_at_desk(booking_id)
-    assert told.wait(30), f"the cancellation was not heard: {heard}"
+    assert told.wait(90), f"the cancellation was not heard: {heard}"
     equal("each event came once", [event.type for event in heard], ["booking.recorded", "booking.cancelled"])
     rows, seq = partner.read_events(["booking.cancelled"], after=seq)
     assert booking_id in [row.data["booking_id"] for row in rows] and seq >= rows[-1].seq, rows

@@ -122,7 +122,7 @@ async function tell(): Promise<void> {
     const { booking_id } = booked.booking;
     await assert.rejects(partner.bookings().next(), TypeError, 'a report for a partner');
     assert.equal((await partner.cancelOwnBooking(number)).ended, 'cancelled');
-    const late = setTimeout(() => stop.abort(), 30_000);
+    const late = setTimeout(() => stop.abort(), 90_000);
     await listening;
     clearTimeout(late);
     assert.deepEqual(heard, ['booking.recorded', 'booking.cancelled'], 'each event came once');
