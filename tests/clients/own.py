@@ -28,6 +28,8 @@ from tunneldesk import Client, Code, Event, Forged, Lost, Partner, Refused, veri
 
 SITE, CUT, DATA, PROGRAM = (os.environ[f"CLIENT_{name}"] for name in ("SITE", "CUT", "DATA", "PROGRAM"))
 DEMO = json.loads(Path(DATA, "demo.json").read_text())
+# Of its own: the other client, which runs at the same time, hears nothing of these bookings, and takes none of the places for streams.
+PARTNER = json.loads(subprocess.run([PROGRAM, "partner", "add", "Python", "--json", "--data", DATA], check=True, capture_output=True).stdout)
 
 
 def equal(what: str, found: object, wanted: object) -> None:
@@ -101,7 +103,7 @@ def sample(partner: Client, number: int, member_id: int, pin: str) -> None:
     assert len(lines.splitlines()) < 10, lines
     threading.Timer(2, lambda: partner.cancel_own_booking(number)).start()
     told: list[str] = []
-    exec(lines, {"client_id": DEMO["partner"]["client_id"], "secret": DEMO["partner"]["secret"], "member_id": member_id, "pin": pin,
+    exec(lines, {"client_id": PARTNER["client_id"], "secret": PARTNER["secret"], "member_id": member_id, "pin": pin,
                  "number": number, "print": lambda *words: told.append(" ".join(map(str, words)))})
     kinds = [line.split()[1] for line in told[1:] if line.endswith(f" {number}")]
     equal("the sample hears of its booking", kinds, ["booking.recorded", "booking.cancelled"])
@@ -196,7 +198,7 @@ def tell() -> None:
     except Refused as fault:
         equal("a refusal has its code", (fault.status, fault.code), (401, Code.NOT_SIGNED_IN))
     member.token = member.login({"username": name, "password": password})["token"]
-    partner = Client(CUT, partner=Partner(DEMO["partner"]["client_id"], DEMO["partner"]["secret"]))
+    partner = Client(CUT, partner=Partner(PARTNER["client_id"], PARTNER["secret"]))
     heard: list[Event] = []
     told = threading.Event()
 
