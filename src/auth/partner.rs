@@ -134,7 +134,7 @@ fn check_terms(
     now: Moment,
 ) -> Result<(), Rejection> {
     let reject = |failure, why| Rejection { failure, partner_id: Some(signer.partner_id), why };
-    if !site.store.read(|tx| Ok(may_call_from(tx, signer.partner_id, call.peer)?))? {
+    if !site.store.read(|tx| may_call_from(tx, signer.partner_id, call.peer))? {
         let why = Text::new("refused.address").with("address", call.peer);
         return Err(reject(Failure::address_not_allowed(), why));
     }
@@ -264,7 +264,7 @@ fn is_signed(site: &Site, call: &Call, secret: &Secret, digest: &[u8; 32]) -> bo
 }
 
 /// Whether a partner may call from an address: from anywhere, or from its allowed networks.
-pub(super) fn may_call_from(tx: &Read, partner_id: PartnerId, peer: IpAddr) -> rusqlite::Result<bool> {
+pub(super) fn may_call_from(tx: &Read, partner_id: PartnerId, peer: IpAddr) -> Result<bool, Failure> {
     let networks = partners::list_networks(tx, partner_id)?;
     let has_peer = |network: &String| network.parse::<IpNet>().is_ok_and(|network| network.contains(&peer));
     Ok(networks.is_empty() || networks.iter().any(has_peer))
