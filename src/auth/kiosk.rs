@@ -131,6 +131,8 @@ pub(crate) enum Paired {
     /// The new key of the kiosk.
     Right(String),
     Wrong,
+    /// The code is good, for the other kind of screen.
+    OfOtherKind,
     /// Too many wrong codes came from the same network.
     Delayed,
 }
@@ -144,7 +146,11 @@ pub(crate) fn pair(site: &Site, call: &Call, tx: &Write, kind: Kind, typed: &str
         return Ok(Paired::Delayed);
     }
     let code: String = typed.chars().filter(char::is_ascii_digit).collect();
-    let Some(pairing) = kiosks::take_pairing(tx, &pairing_hash(site, &code), kind)? else {
+    let hash = pairing_hash(site, &code);
+    let Some(pairing) = kiosks::take_pairing(tx, &hash, kind)? else {
+        if kiosks::is_pairing(tx, &hash)? {
+            return Ok(Paired::OfOtherKind);
+        }
         misses.count(tx)?;
         return Ok(Paired::Wrong);
     };

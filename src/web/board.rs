@@ -203,7 +203,7 @@ fn count_fitting(flyers: &[Shown]) -> usize {
 
 fn unpaired(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer {
     let frame = Frame::named(site.name()?, language(call));
-    Ok(pairing_page(frame, ("board.pair_title", "/board/pair"), problem))
+    Ok(pairing_page(frame, (["board.pair_title", "board.pair_first"], "/board/pair"), problem))
 }
 
 /// `POST /board/pair`: pairs this browser as a board, with a code of the desk.
@@ -211,6 +211,7 @@ pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
     let code = form(call)?.line("code", CODE_CHARS_MAX);
     match app::change_by_stranger(site, call, |cx| kiosk::pair(site, call, cx.tx, Kind::Board, &code))? {
         Paired::Right(key) => Ok(board::KEY.set(site, call, reply::see_other("/board"), &key)),
+        Paired::OfOtherKind => unpaired(site, call, Some("board.pair_is_kiosk")),
         Paired::Wrong => unpaired(site, call, Some("kiosk.pair_wrong")),
         Paired::Delayed => unpaired(site, call, Some("kiosk.wait")),
     }

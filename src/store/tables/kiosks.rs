@@ -114,6 +114,12 @@ pub(crate) fn take_pairing(tx: &Write, code_hash: &[u8; 32], kind: Kind) -> Resu
     tx.find(sql, (&code_hash[..], tx.now(), kind.name()))
 }
 
+/// Whether a code of either kind is valid.
+pub(crate) fn is_pairing(tx: &Write, code_hash: &[u8; 32]) -> Result<bool> {
+    let sql = sql!("SELECT EXISTS (SELECT 1 FROM kiosk_pairings WHERE code_hash = ?1 AND ?2 < ends_at)");
+    tx.get(sql, (&code_hash[..], tx.now()))
+}
+
 pub(crate) fn insert(tx: &Write, key_hash: &[u8; 32], pairing: &Pairing) -> Result<KioskId> {
     let kiosk_id = insert!(tx.insert, "INSERT INTO kiosks" {
         kind: pairing.kind.name(), name: pairing.name, key_hash: &key_hash[..], paired_by: pairing.made_by, paired_at: tx.now(),

@@ -29,12 +29,19 @@ struct Page {
     /// Number of kiosks after this page, and where the next page begins.
     more: i64,
     skip_to: i64,
-    /// The pairing code that was just made, and until when it is valid.
-    code: Option<(String, String)>,
+    /// The pairing code that was just made.
+    code: Option<Code>,
     /// Where the kiosk's browser is to go.
     address: Option<AddressCode>,
     name: String,
     problem: Option<String>,
+}
+
+struct Code {
+    code: String,
+    /// The text that says where to type it.
+    typed_at: &'static str,
+    until: String,
 }
 
 struct Row {
@@ -102,8 +109,13 @@ pub(crate) fn pair(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let Some(code) = code else { return Ok(reply::see_other("/desk/kiosks?done=before")) };
     let until = site.time_zone()?.clock(site.now() + kiosk::PAIRING_SECONDS);
     page(site, call, clerk, |page| {
-        page.code = Some((spaced(&code), page.frame.tell(&Text::new("kiosk.code_until").with("clock", until))));
-        page.address = AddressCode::of(site, if kind == Kind::Board { "/board" } else { "/kiosk" });
+        let (path, typed_at) = match kind {
+            Kind::Board => ("/board", "board.desk_type"),
+            Kind::Kiosk => ("/kiosk", "kiosk.desk_type"),
+        };
+        let until = page.frame.tell(&Text::new("kiosk.code_until").with("clock", until));
+        page.code = Some(Code { code: spaced(&code), typed_at, until });
+        page.address = AddressCode::of(site, path);
         page.name = name;
         StatusCode::OK
     })

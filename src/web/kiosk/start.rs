@@ -35,19 +35,20 @@ struct Page {
 #[template(path = "kiosk/pair.html", config = "assets/templates/askama.toml")]
 struct Unpaired {
     screen: Screen,
-    title: &'static str,
+    /// Title of the page, and where a code is made.
+    texts: [&'static str; 2],
     action: &'static str,
     problem: Option<String>,
 }
 
-/// The page that pairs this browser: the key of its title, and where its form is sent.
+/// The page that pairs this browser: the keys of its title and of where a code is made, and where its form is sent.
 pub(crate) fn pairing_page(
     frame: Frame,
-    (title, action): (&'static str, &'static str),
+    (texts, action): ([&'static str; 2], &'static str),
     problem: Option<&'static str>,
 ) -> Reply {
     let (language, problem) = (frame.language(), problem.map(|key| frame.say(key)));
-    let page = Unpaired { screen: Screen { frame, guest: None }, title, action, problem };
+    let page = Unpaired { screen: Screen { frame, guest: None }, texts, action, problem };
     show(form_status(page.problem.is_some()), language, &page)
 }
 
@@ -69,7 +70,7 @@ pub(crate) fn show_start(site: &Site, call: &Call) -> Answer {
 }
 
 fn unpaired(site: &Site, call: &Call, problem: Option<&'static str>) -> Answer {
-    Ok(pairing_page(Frame::outside(site, call)?, ("kiosk.pair_title", "/kiosk/pair"), problem))
+    Ok(pairing_page(Frame::outside(site, call)?, (["kiosk.pair_title", "kiosk.pair_first"], "/kiosk/pair"), problem))
 }
 
 /// `POST /kiosk/pair`: pairs this browser as a kiosk, with a code of the desk.
@@ -77,6 +78,7 @@ pub(crate) fn pair(site: &Site, call: &Call) -> Answer {
     let code = form(call)?.line("code", CODE_CHARS_MAX);
     match app::change_by_stranger(site, call, |cx| kiosk::pair(site, call, cx.tx, Kind::Kiosk, &code))? {
         Paired::Right(key) => Ok(kiosk::KEY.set(site, call, reply::see_other("/kiosk"), &key)),
+        Paired::OfOtherKind => unpaired(site, call, Some("kiosk.pair_is_board")),
         Paired::Wrong => unpaired(site, call, Some("kiosk.pair_wrong")),
         Paired::Delayed => unpaired(site, call, Some("kiosk.wait")),
     }

@@ -48,11 +48,23 @@ fn names(page: &str) -> Vec<String> {
 fn a_code_is_for_a_board_or_for_a_kiosk_and_a_revoked_board_shows_nobody() {
     let site = demo();
     let desk = Clerk::at(&site, &site.desk());
-    let code_for = |kind: &str| code_on(&desk.post("/desk/kiosks", &[("name", "Lounge"), ("kind", kind)]).page());
-    let (browser, board) = (Clerk::outside(&site), code_for("board"));
-    assert!(browser.get("/board").page().contains("Make this screen a board"));
-    assert_eq!(browser.post("/kiosk/pair", &[("code", &board)]).status, 422, "a board's code at a kiosk");
-    assert_eq!(browser.post("/board/pair", &[("code", &code_for("kiosk"))]).status, 422, "a kiosk's code at a board");
+    let code_for = |kind: &str| {
+        let page = desk.post("/desk/kiosks", &[("name", "Lounge"), ("kind", kind)]).page();
+        assert!(page.contains(&format!("Open /{kind} in its browser")), "{page}");
+        code_on(&page)
+    };
+    let (browser, board, kiosk) = (Clerk::outside(&site), code_for("board"), code_for("kiosk"));
+    let page = browser.get("/board").page();
+    assert!(page.contains("Make this screen a board") && page.contains("kiosk pair --board"), "{page}");
+    // More often than wrong codes are taken: a code of the other kind is none.
+    for _ in 0..30 {
+        for (there, code, says) in
+            [("/kiosk", &board, "the code of a board. Open /board"), ("/board", &kiosk, "a kiosk. Open /kiosk")]
+        {
+            let refused = browser.post(&format!("{there}/pair"), &[("code", code)]);
+            assert!(refused.status == 422 && refused.page().contains(says), "{refused}");
+        }
+    }
     assert_eq!(browser.post("/board/pair", &[("code", &board)]).status, 303);
     assert_eq!(browser.post("/board/pair", &[("code", &board)]).status, 422, "a code works once");
     assert!(browser.get("/board").page().contains("Nobody is booked"));
