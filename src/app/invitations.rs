@@ -117,8 +117,8 @@ pub(crate) fn invite(cx: &Change, invitee: &Invitee) -> Result<Invited, Stop<Den
     Ok(Invited::Mailed)
 }
 
-/// Invites the first admin of a new site by a code that is good once, for a day: a part of making the site, whose row in the
-/// audit log stands for both. Only the owner of the machine does.
+/// Invites the first admin of a new site by a code that is good once, for a day, and as long as no admin can sign in: a part of
+/// making the site, whose row in the audit log stands for both. Only the owner of the machine does.
 pub(crate) fn invite_first_admin(cx: &Change) -> Result<String, Failure> {
     cx.check_admin()?;
     let (code, ends_at) = (recovery_code::from_bytes(random()), cx.now() + DAY_SECONDS);
@@ -182,6 +182,12 @@ pub(crate) fn withdraw(cx: &Change, invitation_id: InvitationId) -> Result<Outco
 pub(crate) fn find(site: &Site, tx: &Read, typed: &str, now: Moment) -> Result<Option<Invitation>, Failure> {
     let Some(hash) = claims::hash(site, typed) else { return Ok(None) };
     Ok(invitations::find_by_code(tx, &hash, now)?)
+}
+
+/// Whether a typed code is that of the first admin, and void because the site has an admin.
+pub(crate) fn is_spare(site: &Site, tx: &Read, typed: &str, now: Moment) -> Result<bool, Failure> {
+    let Some(hash) = claims::hash(site, typed) else { return Ok(false) };
+    Ok(invitations::is_spare(tx, &hash, now)?)
 }
 
 /// Creates the account of an invitation, with a username and a password; the password hash is made before the

@@ -29,7 +29,7 @@ pub(crate) const PERSONAL: &[Table] = &[Table::new(
 .joins(&[stays("invited_by", WHO_DID)])];
 
 row! {
-    /// A valid invitation: not expired, and by a member who is still an admin.
+    /// A valid invitation: not expired, and by a member who is still an admin, or by the owner of the machine for a site without one.
     #[derive(Debug, Clone)]
     pub(crate) struct Invitation in "i." {
         pub(crate) invitation_id: InvitationId,
@@ -49,8 +49,15 @@ const GOOD: &str = joined!(
     "SELECT ",
     Invitation::COLUMNS,
     " FROM invitations i LEFT JOIN members m ON m.member_id = i.invited_by
-      WHERE i.ends_at > :now AND (i.invited_by IS NULL OR (m.role = 'admin' AND m.banned_at IS NULL))"
+      WHERE i.ends_at > :now AND iif(i.invited_by IS NULL, NOT EXISTS (",
+    ADMINS,
+    "), m.role = 'admin' AND m.banned_at IS NULL)"
 );
+
+/// The admins who can sign in.
+const ADMINS: &str = "SELECT 1 FROM members a WHERE a.role <> 'member' AND a.role = 'admin' AND a.banned_at IS NULL
+     AND (a.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM passkeys p WHERE p.member_id = a.member_id)
+          OR EXISTS (SELECT 1 FROM social_links s WHERE s.member_id = a.member_id))";
 
 /// A new invitation.
 #[derive(Debug)]
@@ -80,6 +87,17 @@ pub(crate) fn insert(tx: &Write, new: &NewInvitation) -> Result<InvitationId> {
 pub(crate) fn find_by_code(tx: &Read, code_hash: &[u8; 32], now: Moment) -> Result<Option<Invitation>> {
     let sql = sql!(GOOD, " AND i.code_hash = :hash");
     tx.find(sql, named_params! {":now": now, ":hash": &code_hash[..]})
+}
+
+/// Whether the code was for the first admin of a site that has one by now.
+pub(crate) fn is_spare(tx: &Read, code_hash: &[u8; 32], now: Moment) -> Result<bool> {
+    let sql = sql!(
+        "SELECT EXISTS (SELECT 1 FROM invitations WHERE code_hash = ?1 AND ?2 < ends_at AND invited_by IS NULL)
+            AND EXISTS (",
+        ADMINS,
+        ")"
+    );
+    tx.get(sql, (&code_hash[..], now))
 }
 
 /// The valid invitations, newest first.

@@ -46,7 +46,7 @@ pub(crate) fn show_form(site: &Site, call: &Call) -> Answer {
     recovery::check_rate(site, call)?;
     match find(site, &code)? {
         Some(opens) => page(site, call, code, Some(opens.username()), None),
-        None => page(site, call, code, None, Some(call.say("claim.not_good"))),
+        None => refuse(site, call, code),
     }
 }
 
@@ -104,6 +104,13 @@ fn page(site: &Site, call: &Call, code: String, username: Option<String>, proble
     Ok(show(status, call.language(), &page))
 }
 
+/// The page again, for a code that opens nothing.
+fn refuse(site: &Site, call: &Call, code: String) -> Answer {
+    let is_spare = site.store.read(|tx| invitations::is_spare(site, tx, &code, site.now()))?;
+    let why = if is_spare { "claim.has_admin" } else { "claim.not_good" };
+    page(site, call, code, None, Some(call.say(why)))
+}
+
 /// `POST /claim`: claims the account.
 pub(crate) fn claim(site: &Site, call: &Call) -> Answer {
     let (code, name, secret) = read_form(call, |form| {
@@ -117,7 +124,7 @@ pub(crate) fn claim(site: &Site, call: &Call) -> Answer {
         return refused_form(failure, call, |problem| page(site, call, code, Some(name), Some(problem)));
     }
     let Some(opens) = find(site, &code)? else {
-        return page(site, call, code, None, Some(call.say("claim.not_good")));
+        return refuse(site, call, code);
     };
     let again = |text: String| page(site, call, code.clone(), Some(name.clone()), Some(text));
     let chosen = match username::parse(&name) {
@@ -135,7 +142,7 @@ pub(crate) fn claim(site: &Site, call: &Call) -> Answer {
     match taken {
         Ok(true) if opens.is_for_desk() => message_page(site, call, TITLE, "good", "claim.done", Some(DESK)),
         Ok(true) => enter(site, call, &chosen, &secret),
-        Ok(false) => page(site, call, code, None, Some(call.say("claim.not_good"))),
+        Ok(false) => refuse(site, call, code),
         Err(failure) if failure.status() == StatusCode::CONFLICT => again(call.language().say(failure.text())),
         Err(failure) => Err(failure),
     }

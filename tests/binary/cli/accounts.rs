@@ -138,3 +138,35 @@ fn a_password_reset_in_the_shell_lets_its_owner_in_and_ends_old_sessions() {
     server.get(&new, "/api/account/profile/user").ok();
     server.post(&Caller::Anyone, "/api/admin/reports/external/partner-metrics/history", &json!({})).refused(401);
 }
+
+#[test]
+fn the_link_of_the_first_admin_is_void_while_there_is_one_who_can_sign_in() {
+    let desk = Desk::empty();
+    let made = desk.json(&["init", "--name", "Windwerk", "--country", "CH"]);
+    let link = text(&made["first_admin"]);
+    let path = &link[link.find("/claim?code=").unwrap()..];
+    desk.add_member("desk", "desk");
+    let server = desk.serve();
+    let is_open = || match server.get(&Caller::Anyone, path) {
+        page if page.status == 200 => true,
+        page => {
+            assert!(page.status == 422 && page.body.contains("has an admin already"), "{page:?}");
+            assert!(page.body.contains("/desk") && page.body.contains("tunneldesk member"), "{page:?}");
+            false
+        }
+    };
+    assert!(is_open(), "a clerk is no admin");
+    desk.run(&["member", "add", "boss", "--email", "boss@example.com", "--role", "admin", "--confirmed"]).done();
+    assert!(!is_open());
+    let code = path.split('=').nth(1).unwrap();
+    let body = format!("code={code}&username=spare&password=four+dry+socks+in+a+row");
+    let head = format!(
+        "POST /claim HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Length: {}\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let sent = server.raw(head.as_bytes()).unwrap();
+    assert!(sent.status == 422 && sent.body.contains("has an admin already"), "{sent:?}");
+    desk.run(&["member", "ban", "boss"]).done();
+    assert!(is_open(), "a banned admin helps nobody");
+}
