@@ -2,7 +2,7 @@
 
 use crate::auth::Listening;
 use crate::auth::Member;
-use crate::auth::listening::{TICKET_SECONDS, Tickets, resumed};
+use crate::auth::listening::{Tickets, resumed};
 use crate::domain::event::Choice;
 use crate::http::Answer;
 use crate::http::answer::{Int, True};
@@ -231,9 +231,8 @@ crate::operation! {
         .answers::<EventTicket>("The ticket.")
 }
 
-pub(crate) fn ticket(site: &Site, _: &Call, member: &Member) -> Answer {
+pub(crate) fn ticket(site: &Site, call: &Call, member: &Member) -> Answer {
     let now = site.now();
-    let ticket = site.state::<Tickets>().issue(member, now)?;
-    let ends_at = now + TICKET_SECONDS;
-    Ok(reply::ok(&EventTicket { status: true, ticket, ends_at, seconds: TICKET_SECONDS }).unstored())
+    let (ticket, ends_at) = site.state::<Tickets>().issue(call, member, now)?;
+    Ok(reply::ok(&EventTicket { status: true, ticket, ends_at, seconds: ends_at - now }).unstored())
 }

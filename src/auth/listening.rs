@@ -7,6 +7,7 @@ use crate::domain::event::Audience;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply::{Holder, TicketHash};
+use crate::i18n::language::Text;
 use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::sessions::{self, TokenHash};
@@ -17,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a ticket waits for its only use.
-pub(crate) const TICKET_SECONDS: i64 = 60;
+const TICKET_SECONDS: i64 = 60;
 /// Unused tickets of one session, and of all.
 const TICKETS_PER_SESSION: usize = 32;
 const TICKETS_MAX: usize = 10_000;
@@ -43,20 +44,47 @@ struct Ticket {
     ends_at: Moment,
     /// Whether it was used. It is kept until its end, for a stream that is refused.
     is_used: bool,
+    /// Of a request with an `Idempotency-Key`.
+    asked: Option<Asked>,
+}
+
+/// A request that may come again: it gets the same ticket while that is unused.
+struct Asked {
+    replay_key: [u8; 32],
+    body_digest: [u8; 32],
+    text: String,
 }
 
 impl Tickets {
-    /// Issues a ticket of a session. 429 while as many wait as may.
-    pub(crate) fn issue(&self, member: &Member, now: Moment) -> Result<String, Failure> {
+    /// Issues a ticket of a session, and says when it ends. 429 while as many wait as may.
+    pub(crate) fn issue(&self, call: &Call, member: &Member, now: Moment) -> Result<(String, Moment), Failure> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|_, ticket| now < ticket.ends_at);
+        let repeat = call.idempotency.get();
+        let known = waiting.values().filter_map(|ticket| Some((ticket, ticket.asked.as_ref()?)));
+        let known = known.filter(|(_, asked)| repeat.is_some_and(|repeat| repeat.replay_key == asked.replay_key));
+        for (ticket, asked) in known {
+            if repeat.is_some_and(|repeat| repeat.body_digest != asked.body_digest) {
+                return Err(Failure::idempotency_key_reused()
+                    .with_problem("Idempotency-Key", Text::new("field.idempotency_key_reused")));
+            }
+            if !ticket.is_used && ticket.session == *member.session() {
+                return Ok((asked.text.clone(), ticket.ends_at));
+            }
+        }
         let own = waiting.values().filter(|ticket| !ticket.is_used && ticket.session == *member.session()).count();
         if own >= TICKETS_PER_SESSION || waiting.len() >= TICKETS_MAX {
             return Err(Failure::too_fast().retry_after(Duration::from_secs(TICKET_SECONDS as u64)));
         }
         let (text, hash) = new_token();
-        waiting.insert(hash, Ticket { session: *member.session(), ends_at: now + TICKET_SECONDS, is_used: false });
-        Ok(text)
+        let (session, ends_at) = (*member.session(), now + TICKET_SECONDS);
+        let asked = repeat.map(|repeat| Asked {
+            replay_key: repeat.replay_key,
+            body_digest: repeat.body_digest,
+            text: text.clone(),
+        });
+        waiting.insert(hash, Ticket { session, ends_at, is_used: false, asked });
+        Ok((text, ends_at))
     }
 
     /// The session of a ticket, which is used up.

@@ -12,9 +12,9 @@ use tunneldesk::routes::{ROUTES, Route};
 /// The operation that ends the session that a repeat needs.
 const ENDS_THE_SESSION: &str = "/auth/logout";
 
-/// Operations that only read: their key has no effect.
+/// Operations that write nothing.
 const READS: [&str; 4] = [
-    // A ticket is written nowhere.
+    // A ticket is written nowhere: its key is kept with it, for as long (`events`).
     "/events/ticket",
     "/admin/reports/external/partner-metrics/bookings",
     "/admin/reports/external/partner-metrics/history",

@@ -319,6 +319,31 @@ fn a_ticket_opens_one_stream_within_its_minute_and_dies_with_its_session() {
 }
 
 #[test]
+fn a_repeated_request_gets_the_same_ticket_until_it_is_used() {
+    let site = Site::open();
+    let (jane, mark, stranger) = (site.flyer("jane"), site.flyer("mark"), site.stranger());
+    let ask = |caller: &Caller, key: &str, body| {
+        caller.ask(Method::POST, "/events/ticket").header("idempotency-key", key).json(&body).send()
+    };
+    let ticket = |caller: &Caller, key: &str| ask(caller, key, json!({})).ok().json()["ticket"].clone();
+    let first = ticket(&jane, "once");
+    site.advance(Duration::from_secs(20));
+    let again = ask(&jane, "once", json!({})).ok().json();
+    assert_eq!((&again["ticket"], &again["seconds"]), (&first, &json!(40)), "the same, with what is left of its time");
+    assert_eq!(ask(&jane, "once", json!({ "a": 1 })).refused(422).bad_fields(), ["Idempotency-Key"]);
+    for other in [ticket(&jane, "another"), ticket(&mark, "once")] {
+        assert_ne!(other, first, "another key, or another's");
+    }
+    let query = format!("?ticket={}", first.as_str().unwrap());
+    let _stream = Stream::open(&site, &stranger, &query, None);
+    let second = ticket(&jane, "once");
+    assert_ne!(second, first, "a used ticket is worth nothing");
+    assert_eq!(ticket(&jane, "once"), second);
+    site.advance(Duration::from_secs(60));
+    assert_ne!(ticket(&jane, "once"), second, "nor is one that has ended");
+}
+
+#[test]
 fn a_stream_too_many_is_refused_and_a_partner_s_ends_with_its_access() {
     let site = Site::open();
     let (jane, partner) = (site.flyer("jane"), site.partner());
