@@ -51,8 +51,8 @@ impl Target {
     pub(crate) fn read(url: &str, chosen: &str, address: &str) -> Result<Target, Failure> {
         let (url, address) = (url.trim(), address.trim());
         let mut problems = Vec::new();
-        if !webhook::is_url(url) {
-            problems.push(("url", Text::new("hook.url_wrong")));
+        if let Err(text) = webhook::check_url(url) {
+            problems.push(("url", text));
         }
         let mut once: Vec<&str> = Vec::new();
         for one in chosen.split(',').map(str::trim).filter(|one| !one.is_empty()) {

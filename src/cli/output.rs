@@ -2,6 +2,7 @@
 //! done, 1 refused, 2 failed; those of reports say how bad the news is.
 
 use crate::http::failure::Failure;
+use crate::i18n;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -85,12 +86,16 @@ pub(crate) enum CommandError {
     FailedReport(Box<dyn Answer>),
 }
 
+/// What is wrong with a field: its name, and the sentence that a page shows beside it.
+pub(super) fn said_of(field: &str, text: &i18n::language::Text) -> String {
+    format!("{field}: {}", text.in_english())
+}
+
 impl From<Failure> for CommandError {
     /// A client error is a refusal; every other failure is a fault of the program or of the machine.
     fn from(failure: Failure) -> CommandError {
         if failure.status().is_client_error() {
-            let problems =
-                failure.problems().iter().map(|p| format!("{} {}", p.field, p.text.in_english())).collect::<Vec<_>>();
+            let problems = failure.problems().iter().map(|p| said_of(&p.field, &p.text)).collect::<Vec<_>>();
             CommandError::Refused(if problems.is_empty() { failure.text().in_english() } else { problems.join("; ") })
         } else {
             CommandError::Failed(failure.to_string())

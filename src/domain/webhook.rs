@@ -110,19 +110,32 @@ pub(crate) fn is_taken(status: StatusCode) -> bool {
     status.is_success()
 }
 
-/// Whether a text is an address that a webhook may have: https, with a host, and without a name or password, which everybody who
-/// sees the list would read.
-pub(crate) fn is_url(text: &str) -> bool {
-    let uri: Option<Uri> = text.parse().ok().filter(|_| text.len() <= URL_CHARS_MAX && text.is_ascii());
-    uri.is_some_and(|uri| {
-        let is_whole = uri.authority().is_some_and(|whole| {
-            let port = whole.as_str().strip_prefix(whole.host()).unwrap_or_default();
-            !whole.host().is_empty()
-                && !whole.as_str().contains('@')
-                && (port.is_empty() || whole.port_u16().is_some_and(|port| port > 0))
-        });
-        uri.scheme_str() == Some("https") && is_whole
-    })
+/// Checks that a text is an address that a webhook may have: https, with a host, and without a name or password, which everybody who
+/// sees the list would read. The error says what is wrong with it.
+pub(crate) fn check_url(text: &str) -> Result<(), Text> {
+    let wrong = |key| Err(Text::new(key));
+    if text.chars().count() > URL_CHARS_MAX {
+        return Err(Text::new("hook.url_long").with_count("max", URL_CHARS_MAX));
+    }
+    if !text.is_ascii() {
+        return wrong("hook.url_letters");
+    }
+    // It would never be sent.
+    if text.contains('#') {
+        return wrong("hook.url_fragment");
+    }
+    let uri: Option<Uri> = text.parse().ok().filter(|uri: &Uri| uri.scheme_str() == Some("https"));
+    let Some(whole) = uri.as_ref().and_then(Uri::authority).filter(|whole| !whole.host().is_empty()) else {
+        return wrong("hook.url_wrong");
+    };
+    if whole.as_str().contains('@') {
+        return wrong("hook.url_name");
+    }
+    let port = whole.as_str().strip_prefix(whole.host()).unwrap_or_default();
+    if !port.is_empty() && whole.port_u16().is_none_or(|port| port == 0) {
+        return wrong("hook.url_port");
+    }
+    Ok(())
 }
 
 /// Whether the host of an address is itself an address that may not be called. A name is judged at each connection, by what it leads
@@ -264,15 +277,28 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_s_address_is_https_with_a_host_and_without_a_password() {
+    fn what_is_wrong_with_a_webhook_s_address_is_said() {
         for good in ["https://example.org/hook", "https://example.org:8443/a?b=c", "https://[2606:4700::1111]/"] {
-            assert!(is_url(good), "{good}");
+            assert_eq!(check_url(good), Ok(()), "{good}");
         }
         let long = format!("https://example.org/{}", "x".repeat(URL_CHARS_MAX));
-        for bad in
-            ["http://example.org/", "example.org", "https:///x", "https://a:b@example.org/", "", "file:///etc", &long]
-        {
-            assert!(!is_url(bad), "{bad}");
+        for (bads, key) in [
+            (
+                &["http://example.org/", "example.org", "https:///x", "", "file:///etc", "https://a b/"][..],
+                "hook.url_wrong",
+            ),
+            (&["https://a:b@example.org/", "https://a@example.org:0/"], "hook.url_name"),
+            (
+                &["https://a.example:0/", "https://a.example:99999/", "https://a.example:/", "https://[::1]:0"],
+                "hook.url_port",
+            ),
+            (&["https://☃.example/", "https://a.example/ü"], "hook.url_letters"),
+            (&["https://a.example/x#frag", "https://a.example#"], "hook.url_fragment"),
+            (&[&long], "hook.url_long"),
+        ] {
+            for bad in bads {
+                assert_eq!(check_url(bad).map_err(|text| text.key()), Err(key), "{bad}");
+            }
         }
     }
 

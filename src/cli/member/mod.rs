@@ -2,6 +2,7 @@
 
 mod leaving;
 
+use super::output::said_of;
 use super::shell::Shell;
 use super::streams::Streams;
 use super::{CommandError, CommandResult, Row, RowRange, Table, done, refused, shown_moment};
@@ -156,9 +157,7 @@ const NAME_CHARS_MAX: usize = 100;
 
 impl Add {
     fn run(&self, site: &Shell, secret: Option<&str>) -> CommandResult {
-        let field = |name: &str, outcome: Result<String, Text>| {
-            outcome.map_err(|text| refused(format!("{name} {}", text.in_english())))
-        };
+        let field = |name: &str, outcome: Result<String, Text>| outcome.map_err(|text| refused(said_of(name, &text)));
         let name = field("the username", username::parse(self.username.trim()))?;
         let email = field("the e-mail address", email::parse(self.email.trim()))?;
         let real_name =
@@ -191,7 +190,7 @@ fn typed_or_generated(secret: Option<&str>, owner: &Owner) -> Result<NewPassword
     let Some(text) = secret else {
         return Ok(NewPassword { text: URL_SAFE_NO_PAD.encode(random::<12>()), generated: true });
     };
-    password::check(text, owner).map_err(|why| refused(format!("the password {}", why.in_english())))?;
+    password::check(text, owner).map_err(|why| refused(said_of("the password", &why)))?;
     Ok(NewPassword { text: text.to_owned(), generated: false })
 }
 

@@ -44,7 +44,7 @@ fn go_through_the_commands(desk: &Desk) {
         assert!(said.contains(part), "{args:?}: {said}");
     }
     let weak = desk.run_with_input(&["member", "reset-password", "jane", "--password-stdin"], "password").trouble(1);
-    assert!(weak.starts_with("the password "), "{weak}");
+    assert!(weak.starts_with("the password: "), "{weak}");
 }
 
 #[test]
@@ -169,4 +169,20 @@ fn the_link_of_the_first_admin_is_void_while_there_is_one_who_can_sign_in() {
     assert!(sent.status == 422 && sent.body.contains("has an admin already"), "{sent:?}");
     desk.run(&["member", "ban", "boss"]).done();
     assert!(is_open(), "a banned admin helps nobody");
+}
+
+#[test]
+fn what_is_wrong_with_a_field_is_a_sentence_after_its_name() {
+    let desk = Desk::with_site();
+    let partner = desk.json(&["partner", "add", "Skyline"]);
+    let client_id = text(&partner["client_id"]);
+    for (args, says) in [
+        (&["partner", "hook", "add", client_id, "https://a.example:99999/"][..], "url: The port"),
+        (&["member", "add", "x", "--email", "x@example.com"], "the username: Use 3"),
+        (&["member", "add", "xavier", "--email", "x"], "the e-mail address: Enter"),
+        (&["kiosk", "pair", "\u{2028}"], "a kiosk's name has 1 to"),
+    ] {
+        let said = desk.run(args).trouble(1);
+        assert!(said.contains(says), "{args:?}: {said}");
+    }
 }

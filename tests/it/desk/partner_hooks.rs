@@ -63,7 +63,9 @@ fn what_cannot_be_a_webhook_is_refused_with_what_would_be_right() {
     let rows = site.rows();
     for (url, types, address, said) in [
         ("http://partner.example/", "", "", "begins with https://"),
-        ("https://a:b@partner.example/", "", "", "begins with https://"),
+        ("https://a:b@partner.example/", "", "", "before the @"),
+        ("https://partner.example:0/", "", "", "from 1 to 65535"),
+        ("https://partner.example/#here", "", "", "Leave out the #"),
         (HOSTILE, "", "", "begins with https://"),
         ("https://partner.example/", "booking.eaten", "", "There are: booking.recorded, booking.changed"),
         ("https://partner.example/", "notice.created", "", "no event that a partner hears of"),
