@@ -5,6 +5,7 @@ use crate::auth::Member;
 use crate::auth::listening::{Tickets, resumed};
 use crate::domain::event::Choice;
 use crate::http::Answer;
+use crate::http::accept;
 use crate::http::answer::{Int, True};
 use crate::http::body::ParsedBody;
 use crate::http::call::{Call, REPORT_ROWS_MAX};
@@ -15,7 +16,7 @@ use crate::i18n::language::Text;
 use crate::moment::Moment;
 use crate::site::Site;
 use crate::store::tables::events::{self, EventRow, Range};
-use http::{HeaderName, StatusCode, header};
+use http::{HeaderName, StatusCode};
 use serde_json::json;
 use std::time::Duration;
 
@@ -211,8 +212,7 @@ fn read(site: &Site, listening: &Listening, choice: &Choice, after: Option<i64>,
 
 /// Whether the client wants JSON: it says so, or it waits for one answer.
 fn wants_json(call: &Call, wait: Option<i64>) -> bool {
-    let accepts = |kind: &str| call.header(header::ACCEPT).is_some_and(|accept| accept.contains(kind));
-    wait.is_some() || (accepts("application/json") && !accepts("text/event-stream"))
+    wait.is_some() || accept::prefers_json_to_stream(&call.headers)
 }
 
 /// 410, with the number to go on after.

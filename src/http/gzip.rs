@@ -2,6 +2,7 @@
 
 use crate::http::call::Call;
 use crate::http::reply::Reply;
+use crate::i18n::language::weighed;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -10,8 +11,6 @@ use std::io::Write;
 
 /// Texts below this fit into two packets, and compressing them costs more time than it saves.
 const TEXT_BYTES_MIN: usize = 2 * 1024;
-/// The codings of `Accept-Encoding` that are read.
-const CODINGS_MAX: usize = 20;
 /// The expected ratio of compression, for the size of the output buffer.
 const SHRINKS_TO: usize = 8;
 
@@ -62,12 +61,9 @@ fn is_text(headers: &HeaderMap) -> bool {
 fn is_taken(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
     let (mut named, mut other) = (None, false);
-    for coding in lines.flat_map(|line| line.split(',')).take(CODINGS_MAX) {
-        let (name, rest) = coding.split_once(';').unwrap_or((coding, ""));
-        let rest = rest.trim().to_ascii_lowercase();
-        let quality = rest.strip_prefix("q=").map_or(Some(1.0), |quality| quality.trim().parse::<f32>().ok());
-        let takes = quality.is_some_and(|quality| quality > 0.0);
-        match name.trim().to_ascii_lowercase().as_str() {
+    for (name, weight) in lines.flat_map(weighed) {
+        let takes = weight > 0.0;
+        match name.to_ascii_lowercase().as_str() {
             "gzip" | "x-gzip" => named = Some(named.unwrap_or(false) || takes),
             "*" => other = takes,
             _ => {}
@@ -98,6 +94,7 @@ mod tests {
             &["gzip;q=0, *"],
             &["*;q=0"],
             &["gzip;q=x"],
+            &["gzip;x=1;q=0"],
             &["br"],
         ] {
             assert!(!takes(not), "{not:?}");

@@ -1,6 +1,7 @@
 //! The product's texts, by key in every language.
 
 pub use super::languages::Language;
+pub(crate) use super::languages::weighed;
 pub use super::text::Text;
 pub(crate) use super::text::TextKey;
 

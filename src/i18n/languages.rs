@@ -1,5 +1,8 @@
 //! The languages of the product, and the choice of one by `accept-language`.
 
+/// The choices of an `accept` header that are read.
+const CHOICES_MAX: usize = 20;
+
 /// A language of the product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
@@ -86,11 +89,7 @@ impl Language {
     /// language matches.
     pub(crate) fn accepted(header: &str) -> Option<Language> {
         let mut best = (0.0_f32, None);
-        for choice in header.split(',').take(20) {
-            let mut parts = choice.split(';');
-            let tag = parts.next().unwrap_or("").trim();
-            let weight = parts.find_map(|part| part.trim().strip_prefix(['q', 'Q'])?.strip_prefix('='));
-            let quality = weight.map_or(1.0, quality);
+        for (tag, quality) in weighed(header) {
             if let Some(language) = Language::find(tag)
                 && quality > best.0
             {
@@ -101,7 +100,13 @@ impl Language {
     }
 }
 
-/// Parses the weight of a language (`q=`): from 0 to 1, and 0 where it is malformed.
-fn quality(text: &str) -> f32 {
-    text.trim().parse().ok().filter(|quality| (0.0..=1.0).contains(quality)).unwrap_or(0.0)
+/// The choices of an `accept` header, each with its weight (`q=`): from 0, which refuses it, to 1; 0 where it is malformed.
+pub(crate) fn weighed(header: &str) -> impl Iterator<Item = (&str, f32)> {
+    let parse = |text: &str| text.trim().parse().ok().filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(0.0);
+    header.split(',').take(CHOICES_MAX).map(move |choice| {
+        let mut parts = choice.split(';');
+        let name = parts.next().unwrap_or("").trim();
+        let weight = parts.find_map(|part| part.trim().strip_prefix(['q', 'Q'])?.strip_prefix('='));
+        (name, weight.map_or(1.0, parse))
+    })
 }

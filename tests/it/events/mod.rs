@@ -319,6 +319,16 @@ fn a_ticket_opens_one_stream_within_its_minute_and_dies_with_its_session() {
 }
 
 #[test]
+fn a_client_that_refuses_the_stream_gets_json() {
+    let site = Site::open();
+    let jane = site.flyer("jane");
+    for accept in ["text/event-stream;q=0, application/json", "application/json, text/event-stream;q=0.5"] {
+        let reply = jane.ask(Method::GET, "/events").header("accept", accept).send().ok();
+        assert_eq!(reply.header("content-type"), Some("application/json"), "{accept}");
+    }
+}
+
+#[test]
 fn a_repeated_request_gets_the_same_ticket_until_it_is_used() {
     let site = Site::open();
     let (jane, mark, stranger) = (site.flyer("jane"), site.flyer("mark"), site.stranger());
