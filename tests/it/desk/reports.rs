@@ -41,13 +41,15 @@ fn days_add_up_to_what_was_booked_and_flown() {
     assert!(flown.0 >= 2, "somebody flew: {}", jane.name);
     let page = clerk.get("/desk/reports").page();
     assert!(
-        page.contains("Bookings from ") && page.contains(": 4") && page.contains("<title id=\"booked-title\">"),
+        page.contains("Bookings from ")
+            && page.contains(", without cancelled ones: 4")
+            && page.contains("<title id=\"booked-title\">"),
         "{page}"
     );
     assert!(page.contains("role=\"img\"") && page.matches("<desc id=").count() == 2, "{page}");
     let empty = clerk.get("/desk/reports?from=2020-02-28&to=2020-03-01").page();
     assert!(
-        empty.contains("Bookings from 28 February 2020 to 1 March 2020: 0")
+        empty.contains("Bookings from 28 February 2020 to 1 March 2020, without cancelled ones: 0")
             && empty.contains("<td>Saturday, 29 February 2020"),
         "{empty}"
     );
@@ -363,14 +365,17 @@ fn the_owner_s_report_counts_use_no_shows_flyers_and_fees_and_gives_the_accounta
             [bookings[1]],
         )?)
     });
+    let cancelled = super::book(&site, &joe, 60);
+    assert_eq!(clerk.post(&format!("/desk/bookings/{cancelled}/cancel"), &[]).status, 303);
     super::till::pay(&clerk, jane.id, "cash", "");
     let today = site.inside().time_zone().unwrap().date(Moment(site.now()));
     let csv = clerk.get(&format!("/desk/reports/hall.csv?from={today}&to={today}"));
     let csv = String::from_utf8(csv.body).unwrap();
     for row in [
-        "bookings,all,,2",
+        "bookings,all,,3",
         "bookings,arrived,,1",
         "bookings,no_show,,1",
+        "bookings,cancelled,,1",
         "flyers,new,,1",
         "flyers,returning,,0",
         &format!("fees_cents_CHF,{},cash,3000", &today[..7]),
@@ -379,6 +384,9 @@ fn the_owner_s_report_counts_use_no_shows_flyers_and_fees_and_gives_the_accounta
     }
     let page = clerk.get(&format!("/desk/reports/hall?from={today}&to={today}")).page();
     assert!(page.contains("30.00 CHF") && page.contains("No-shows") && page.contains("class=\"heat"), "{page}");
+    assert!(page.contains("Bookings, with cancelled ones"), "{page}");
+    let days = clerk.get(&format!("/desk/reports?from={today}&to={today}")).page();
+    assert!(days.contains("Bookings, without cancelled ones") && days.contains("ones: 2"), "{days}");
     let month = String::from_utf8(clerk.get(&format!("/desk/reports/month.csv?month={}", &today[..7])).body).unwrap();
     assert!(month.lines().count() == 2 && month.contains(",cash,30.00,CHF,"), "{month}");
     assert_eq!(clerk.get("/desk/reports/month.csv?month=soon").status, 422);

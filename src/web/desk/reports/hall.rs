@@ -186,7 +186,7 @@ fn sums(call: &Call, report: &Report) -> Vec<(String, String)> {
     let share = |part: i64| if due > 0 { format!(" ({}\u{a0}%)", (part * 100 + due / 2) / due) } else { String::new() };
     let number = |number: i64| grouped(call.language(), number);
     vec![
-        (call.say("reports.bookings"), number(bookings)),
+        (call.say("reports.bookings_all"), number(bookings)),
         (call.say("reports.arrived"), format!("{}{}", number(arrived), share(arrived))),
         (call.say("reports.missed"), format!("{}{}", number(missed), share(missed))),
         (call.say("reports.cancelled"), number(cancelled)),
