@@ -159,3 +159,17 @@ fn arrivals_of_one_name_are_told_apart() {
     }
     assert!(!page.contains(&format!("No. {},", mark.id)), "{page}");
 }
+
+#[test]
+fn what_was_booked_for_a_group_names_everybody_in_it() {
+    let site = demo();
+    let (jane, mark, clerk) = (site.flyer("jane"), site.flyer("mark"), Clerk::at(&site, &site.desk()));
+    let form = [("members", "jane\nmark"), ("minutes", "2"), ("number", "7")];
+    let booked = clerk.post("/desk/group", &form);
+    let there = booked.header("location").expect("the day").to_owned();
+    let page = clerk.get(there.split('#').next().unwrap()).page();
+    let said = format!("Booked and checked in: {}, {}, 2 min.", jane.name, mark.name);
+    assert!(page.contains(&said), "{said}: {page}");
+    let strange = clerk.get("/desk?done=here&all=0,x,99999").page();
+    assert!(!strange.contains("Booked and checked in"), "{strange}");
+}
