@@ -1,6 +1,7 @@
 //! The settings of papers, of reminders and of boards.
 
 use super::Settings;
+use crate::domain::unicode::{as_meant, breaks_line};
 
 /// Who gives out receipts.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -54,6 +55,19 @@ impl Settings {
 }
 
 fn line(text: &str) -> Result<String, &'static str> {
-    let sound = text.chars().count() <= 120 && !text.chars().any(char::is_control);
-    if sound { Ok(text.to_owned()) } else { Err("must be one line of at most 120 characters") }
+    let sound = text.chars().count() <= 120 && !text.chars().any(breaks_line);
+    if sound { Ok(as_meant(text).into_owned()) } else { Err("must be one line of at most 120 characters") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_for_boards_and_papers_is_one_line_that_reads_as_it_is_written() {
+        assert_eq!(line("Fly \u{202e}now\u{202c}\u{feff}"), Ok("Fly now".to_owned()));
+        for broken in ["Fly\u{2028}now", "Fly\u{2029}now", "Fly\nnow", "Fly\u{7}now"] {
+            assert!(line(broken).is_err(), "{broken:?}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Tunnels in an imported list: the rules for each field.
 
+use super::unicode::{as_meant, breaks_line};
 use super::{country, phone};
 use crate::domain::ids::TunnelId;
 use crate::i18n::language::Language;
@@ -98,15 +99,19 @@ fn number(text: &str) -> Result<String, &'static str> {
 
 /// Judges a tunnel's name.
 pub(crate) fn name(text: &str) -> Result<String, &'static str> {
-    if text.trim().is_empty() { Err("must say something") } else { line(text.trim()) }
+    if as_meant(text).is_empty() { Err("must say something") } else { line(text.trim()) }
 }
 
 /// Judges one line of text, like the name of a city; it may be empty.
 pub(crate) fn line(text: &str) -> Result<String, &'static str> {
-    if text.chars().any(char::is_control) {
+    if text.chars().any(breaks_line) {
         return Err("holds a control character");
     }
-    if text.chars().count() > NAME_CHARS_MAX { Err("is longer than 100 characters") } else { Ok(text.to_owned()) }
+    if text.chars().count() > NAME_CHARS_MAX {
+        Err("is longer than 100 characters")
+    } else {
+        Ok(as_meant(text).into_owned())
+    }
 }
 
 /// Judges the code of a country (ISO 3166).
@@ -158,6 +163,15 @@ mod tests {
         let tunnel = read(&WHOLE).unwrap().over(None);
         assert_eq!((tunnel.tunnel_id, &*tunnel.country, &*tunnel.phone), (TunnelId(12), "CH", "+41313000000"));
         assert_eq!((&*tunnel.time_zone, &*tunnel.website), ("Europe/Zurich", "https://aufwind.example"));
+    }
+
+    #[test]
+    fn a_name_is_one_line_that_reads_as_it_is_written() {
+        assert_eq!(name(" Auf\u{202e}wind\u{200b} "), Ok("Aufwind".to_owned()));
+        for broken in ["Auf\u{2028}wind", "Auf\u{2029}wind", "Auf\nwind"] {
+            assert!(name(broken).is_err(), "{broken:?}");
+        }
+        assert!(name("\u{202e}").is_err(), "nothing is left of it");
     }
 
     #[test]

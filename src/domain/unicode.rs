@@ -63,6 +63,16 @@ pub(crate) fn without_marks(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
+/// Whether a character has no place in a line: a control character, or what separates lines and paragraphs.
+pub(crate) fn breaks_line(c: char) -> bool {
+    c.is_control() || is_separator(c)
+}
+
+/// Whether a character begins a new line as `\n` does: pages and terminals show none, some programs do.
+pub(crate) fn is_separator(c: char) -> bool {
+    matches!(c, '\u{2028}' | '\u{2029}')
+}
+
 fn is_mark(c: char) -> bool {
     let is_blank = matches!(c, '\u{115f}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}');
     (is_unseen(c) && !is_blank) || matches!(c, '\u{206a}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}')

@@ -1,6 +1,7 @@
 //! The checks of a catalogue.
 
 use super::{Catalogue, Level, LevelKey, PROGRAMMES, Programme, Requirement, SafetyKind};
+use crate::domain::unicode::{as_meant, breaks_line};
 use std::collections::HashSet;
 
 /// The greatest number of digits of a skill id. Ids have no meaning, and an id is never reused.
@@ -104,5 +105,5 @@ fn check_skill<'a>(seen: &mut HashSet<&'a str>, skill: &'a str, name: &str) -> [
 }
 
 fn is_name(name: &str) -> bool {
-    (1..=NAME_CHARS_MAX).contains(&name.chars().count()) && name.trim() == name && !name.chars().any(char::is_control)
+    (1..=NAME_CHARS_MAX).contains(&name.chars().count()) && as_meant(name) == name && !name.chars().any(breaks_line)
 }

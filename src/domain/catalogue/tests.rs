@@ -188,3 +188,12 @@ mod schema {
         }
     }
 }
+
+#[test]
+fn a_name_is_one_line_that_reads_as_it_is_written() {
+    for name in ["Fly\u{202e}er", "Fly\u{2028}er", "Flyer\u{200b}", "Fly\u{7}er"] {
+        let mut file: Value = serde_json::from_str(JSON).unwrap();
+        file["programmes"][0]["levels"][0]["name"] = json!(name);
+        assert!(Catalogue::parse(&file.to_string()).is_err(), "{name:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Parsers of field values: each returns the value, or the text of the problem.
 
 use crate::domain::minutes;
-use crate::domain::unicode::{as_meant, trimmed, without_marks};
+use crate::domain::unicode::{as_meant, breaks_line, is_separator, trimmed, without_marks};
 use crate::http::failure::Failure;
 use crate::i18n::language::Text;
 use crate::moment::Moment;
@@ -30,11 +30,11 @@ fn raw_text(value: &Value) -> Result<String, Text> {
     }
 }
 
-/// Checks a text for control characters other than these and for its length, and returns it as `clean` leaves it. The
+/// Checks a text for control characters and separators of lines other than these and for its length, and returns it as `clean` leaves it. The
 /// limit counts what is left out too, as `maxLength` in the API description does.
 fn bounded(text: &str, chars_max: usize, allowed: &[char], clean: fn(&str) -> Cow<str>) -> Result<String, Text> {
     let cleaned = clean(text);
-    if cleaned.chars().any(|c| c.is_control() && !allowed.contains(&c)) {
+    if cleaned.chars().any(|c| breaks_line(c) && !allowed.contains(&c)) {
         return Err(Text::new("field.control_characters"));
     }
     if text.chars().count() > chars_max {
@@ -63,12 +63,15 @@ pub(crate) fn name(field: &str, text: &str, chars_max: usize) -> Result<String, 
 
 /// Text that may have line breaks, trimmed.
 pub(crate) fn lines(chars_max: usize) -> impl Fn(&Value) -> Result<String, Text> {
-    move |value| bounded(&raw_text(value)?.replace("\r\n", "\n"), chars_max, &['\n', '\t'], as_meant)
+    move |value| {
+        let text = raw_text(value)?.replace("\r\n", "\n").replace(is_separator, "\n");
+        bounded(&text, chars_max, &['\n', '\t'], as_meant)
+    }
 }
 
 /// A secret, not trimmed; its limit is above every secret that can be set.
 pub(crate) fn secret(value: &Value) -> Result<String, Text> {
-    bounded(&raw_text(value)?, 1024, &[], |text| Cow::Borrowed(text))
+    bounded(&raw_text(value)?, 1024, &['\u{2028}', '\u{2029}'], |text| Cow::Borrowed(text))
 }
 
 /// Six digits, as text or as a number, whose leading zeros are restored.

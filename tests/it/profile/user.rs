@@ -134,11 +134,21 @@ fn nobody_has_a_name_that_reads_backwards_or_hides_a_character() {
     jane.put(USER, change(names)).ok();
     let user = jane.get(USER).ok().json();
     assert_eq!((&user["real_name"], &user["screen_name"]), (&json!("Jane eoD"), &json!("JD")));
+    for separator in ['\u{2028}', '\u{2029}'] {
+        let names = json!({"real_name": format!("Jane{separator}Doe"), "screen_name": "JD"});
+        assert_eq!(jane.put(USER, change(names)).refused(422).bad_fields(), ["real_name"], "{separator:?}");
+    }
     let clerk = Clerk::at(&site, &site.desk());
     let card = format!("/desk/members/{}", jane.id);
     let edit = [("real_name", "\u{202e}eoD enaJ"), ("screen_name", "JD"), ("email", "jane@example.com"), ("seen", "")];
     assert_eq!(clerk.post(&format!("{card}/edit"), &edit).status, 303);
-    assert_eq!(clerk.post(&format!("{card}/note"), &[("text", "calls \u{202e}before\u{202c} noon")]).status, 303);
+    assert_eq!(
+        clerk.post(&format!("{card}/note"), &[("text", "calls \u{202e}before\u{202c} noon\u{2028}or after")]).status,
+        303
+    );
     let page = clerk.get(&card).page();
-    assert!(page.contains("eoD enaJ") && page.contains("calls before noon") && !page.contains('\u{202e}'), "{page}");
+    assert!(
+        page.contains("eoD enaJ") && page.contains("calls before noon") && !page.contains(['\u{202e}', '\u{2028}']),
+        "{page}"
+    );
 }
