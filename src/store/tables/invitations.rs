@@ -49,13 +49,13 @@ const GOOD: &str = joined!(
     "SELECT ",
     Invitation::COLUMNS,
     " FROM invitations i LEFT JOIN members m ON m.member_id = i.invited_by
-      WHERE i.ends_at > :now AND iif(i.invited_by IS NULL, NOT EXISTS (",
+      WHERE i.ends_at > :now AND iif(i.invited_by IS NULL, NOT EXISTS (SELECT 1 ",
     ADMINS,
     "), m.role = 'admin' AND m.banned_at IS NULL)"
 );
 
 /// The admins who can sign in.
-const ADMINS: &str = "SELECT 1 FROM members a WHERE a.role <> 'member' AND a.role = 'admin' AND a.banned_at IS NULL
+const ADMINS: &str = "FROM members a WHERE a.role <> 'member' AND a.role = 'admin' AND a.banned_at IS NULL
      AND (a.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM passkeys p WHERE p.member_id = a.member_id)
           OR EXISTS (SELECT 1 FROM social_links s WHERE s.member_id = a.member_id))";
 
@@ -93,7 +93,7 @@ pub(crate) fn find_by_code(tx: &Read, code_hash: &[u8; 32], now: Moment) -> Resu
 pub(crate) fn is_spare(tx: &Read, code_hash: &[u8; 32], now: Moment) -> Result<bool> {
     let sql = sql!(
         "SELECT EXISTS (SELECT 1 FROM invitations WHERE code_hash = ?1 AND ?2 < ends_at AND invited_by IS NULL)
-            AND EXISTS (",
+            AND EXISTS (SELECT 1 ",
         ADMINS,
         ")"
     );
