@@ -26,7 +26,8 @@ pub(crate) fn chosen_at_kiosk(headers: &HeaderMap) -> Option<Language> {
 
 /// See [`Call::prefers_page`](super::call::Call::prefers_page).
 pub(crate) fn prefers_page(headers: &HeaderMap) -> bool {
-    wish(headers, "text/html") > wish(headers, "application/json")
+    let page = wish(headers, "text/html");
+    page.weight > 0.0 && page > wish(headers, "application/json")
 }
 
 /// Whether a client wants JSON from an operation that streams by default: it prefers JSON, or refuses the stream.
