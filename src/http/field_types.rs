@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// [`is_unseen`](crate::domain::unicode::is_unseen).
 const LINE_PATTERN: &str = concat!(
     r"^[\s\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\u2800\u3164\ufeff\uffa0]*",
-    r"[^\s\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\u2800\u3164\ufeff\uffa0][^\u0000-\u001f\u007f-\u009f]*\s*$"
+    r"[^\s\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\u2800\u3164\ufeff\uffa0][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\s*$"
 );
 
 /// Declares field types: name, Rust type of the value, reader, and schema in the API description; without a schema, the one in

@@ -53,6 +53,8 @@ fn values() -> Vec<Value> {
         "a\u{7}b",
         "ab",
         "Jane\u{202e}eoD\u{200d}e",
+        "a\u{2028}b",
+        "a\u{2029}",
         "jane\u{200b}@example.com",
         "a.b-c_9",
         "a b c",
