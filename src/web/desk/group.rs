@@ -1,8 +1,8 @@
 //! A group at the desk: several members are booked for the same minutes now, all or none, and checked in where their waivers
 //! allow it.
 
-use super::bookings::{ActionResult, to_day};
-use super::members::lookup::name_of;
+use super::bookings::to_day;
+use super::group_said::{ALL, MEMBERS_MAX};
 use super::members::search::{self, NotOne};
 use super::members::waiver;
 use super::walk_in::problem_key;
@@ -18,7 +18,6 @@ use crate::http::reply;
 use crate::i18n::language::Text;
 use crate::site::Site;
 use crate::store::Read;
-use crate::store::tables::bookings::find;
 use crate::store::tables::members;
 use crate::web::{
     Frame, client_error_text, form_status, new_form_number, path_id, query_text, read_form, read_form_number,
@@ -27,10 +26,6 @@ use crate::web::{
 use askama::Template;
 
 const PART: &str = "/desk";
-/// In the query of *Today*: the bookings that were made together.
-const ALL: &str = "all";
-/// The greatest number of members that one form books.
-const MEMBERS_MAX: usize = 20;
 const TEXT_CHARS_MAX: usize = 2_000;
 
 #[derive(Template)]
@@ -190,23 +185,6 @@ fn next(site: &Site, ids: &[MemberId], made: &[BookingId]) -> Result<String, Fai
         }
         (None, None) => Ok(PART.to_owned()),
     }
-}
-
-/// The message on the page of the day about a group that was just booked: everybody in it.
-pub(super) fn done(site: &Site, call: &Call) -> Result<Option<ActionResult>, Failure> {
-    let (mut names, mut minutes_each) = (Vec::new(), 0);
-    site.store.read(|tx| {
-        for booking_id in query_text(call, ALL).split(',').take(MEMBERS_MAX).filter_map(|one| one.parse().ok()) {
-            if let Some(row) = find(tx, booking_id, site.tunnel_id)? {
-                names.extend(name_of(tx, row.member_id)?);
-                minutes_each = row.booking.minutes_booked;
-            }
-        }
-        Ok::<_, Failure>(())
-    })?;
-    let text = Text::new("desk.said_booked_here").with("name", names.join(", ")).with("minutes", minutes_each);
-    let message = call.language().say(&text);
-    Ok((!names.is_empty()).then_some(ActionResult { message, undo: None }))
 }
 
 /// `POST /desk/members/{member_id}/check-in`: checks in the open bookings of today of a member and the children for whom the member

@@ -7,6 +7,7 @@ pub(crate) mod brief_pictures;
 pub(crate) mod change_clerk;
 pub(crate) mod check_in;
 pub(crate) mod group;
+mod group_said;
 pub(crate) mod kiosks;
 pub(crate) mod members;
 pub(crate) mod messages;

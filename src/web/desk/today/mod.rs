@@ -10,7 +10,7 @@ mod to_do;
 pub(crate) use booking_form::BookingInput;
 
 use super::bookings as changes;
-use super::group;
+use super::group_said;
 use super::shift_note_view::{self, NoteView, RefusedNote};
 use crate::auth::Clerk;
 use crate::domain::ids::{BookingId, MemberId};
@@ -150,7 +150,7 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, page_query: PageQuery, refused:
     if !is_today && !frame.address.is_empty() {
         frame.address = format!("/desk?{query}");
     }
-    let done = group::done(site, call)?.map_or_else(|| changes::done(site, call, &zone), |done| Ok(Some(done)))?;
+    let done = group_said::done(site, call)?.map_or_else(|| changes::done(site, call, &zone), |done| Ok(Some(done)))?;
     let undo = done.as_ref().and_then(|done| done.undo);
     frame.done = done.map(|done| done.message);
     let day_query = DayQuery { zone: &zone, day, now, skip: page_query.skip, language };
