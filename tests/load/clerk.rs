@@ -132,15 +132,18 @@ impl Clerk {
     pub fn take_fee(&mut self, member_id: i64) -> Result<(), String> {
         let path = format!("/desk/members/{member_id}/payment");
         let page = self.get(&path)?.page;
-        let (number, seen) = (hidden(&page, "number")?, hidden(&page, "seen")?);
-        let led = self.post(&path, &[("number", number), ("seen", seen), ("kind", "cash")])?.location;
+        let names = ["number", "seen", "price"];
+        let mut fields =
+            names.map(|name| Ok((name, hidden(&page, name)?))).into_iter().collect::<Result<Vec<_>, String>>()?;
+        fields.push(("kind", "cash"));
+        let led = self.post(&path, &fields)?.location;
         if led.contains("done=taken") { Ok(()) } else { Err(format!("the payment led to {led:?}")) }
     }
 
     /// Closes the till with exactly the expected cash.
     pub fn close_day(&mut self) -> Result<(), String> {
         let page = self.get("/desk/till")?.page;
-        let names = ["number", "seen_closing", "seen_entry"];
+        let names = ["number", "currency", "seen_closing", "seen_entry"];
         let mut fields =
             names.map(|name| Ok((name, hidden(&page, name)?))).into_iter().collect::<Result<Vec<_>, String>>()?;
         fields.extend([("counted", "49"), ("left", "0"), ("note", "")]);

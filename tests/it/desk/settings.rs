@@ -10,7 +10,7 @@ fn site() -> Site {
 }
 
 /// Every field of a group as the page shows it, with some replaced.
-fn save(clerk: &Clerk, group: &str, fields: &[(&str, &str)]) -> crate::harness::Reply {
+pub fn save(clerk: &Clerk, group: &str, fields: &[(&str, &str)]) -> crate::harness::Reply {
     let page = clerk.get(PATH).page();
     let form = page.split(&format!("action=\"{PATH}/{group}\"")).nth(1).expect("the form of the group");
     let form = form.split("</form>").next().expect("the end of the form");

@@ -1,5 +1,6 @@
 //! The till: fees of every kind, receipts, undoing, and the closing of a day.
 
+use super::settings::save;
 use super::{Clerk, demo};
 use crate::harness::{Caller, Site};
 use std::time::Duration;
@@ -22,17 +23,17 @@ pub fn field(page: &str, name: &str) -> String {
 }
 
 /// The hidden fields of the form for a member's fee.
-fn form(clerk: &Clerk, member: i64) -> [(&'static str, String); 2] {
-    let page = clerk.get(&format!("/desk/members/{member}/payment")).page();
-    [("number", field(&page, "number")), ("seen", field(&page, "seen"))]
+fn form(clerk: &Clerk, member: i64) -> Hidden {
+    hidden(&clerk.get(&format!("/desk/members/{member}/payment")).page())
 }
 
-fn send(
-    clerk: &Clerk,
-    member: i64,
-    hidden: &[(&'static str, String); 2],
-    more: &[(&str, &str)],
-) -> crate::harness::Reply {
+type Hidden = [(&'static str, String); 3];
+
+fn hidden(page: &str) -> Hidden {
+    ["number", "seen", "price"].map(|name| (name, field(page, name)))
+}
+
+fn send(clerk: &Clerk, member: i64, hidden: &Hidden, more: &[(&str, &str)]) -> crate::harness::Reply {
     let hidden = hidden.iter().map(|(name, value)| (*name, value.as_str()));
     let fields: Vec<(&str, &str)> = hidden.chain(more.iter().copied()).collect();
     clerk.post(&format!("/desk/members/{member}/payment"), &fields)
@@ -43,8 +44,7 @@ pub fn pay(clerk: &Clerk, member: i64, kind: &str, reason: &str) -> i64 {
     let fields = [("kind", kind), ("reason", reason)];
     let mut reply = send(clerk, member, &form(clerk, member), &fields);
     if reply.status == 409 && reply.page().contains("name=\"second\"") {
-        let hidden = ["number", "seen"].map(|name| (name, field(&reply.page(), name)));
-        reply = send(clerk, member, &hidden, &[("kind", kind), ("reason", reason), ("second", "1")]);
+        reply = send(clerk, member, &hidden(&reply.page()), &[("kind", kind), ("reason", reason), ("second", "1")]);
     }
     entry(reply.status, reply.header("location"))
 }
@@ -69,7 +69,7 @@ pub fn close(clerk: &Clerk, counted: &str, left: &str, note: &str) -> crate::har
 }
 
 fn close_as_seen(clerk: &Clerk, page: &str, counted: &str, left: &str, note: &str) -> crate::harness::Reply {
-    let hidden = ["number", "seen_closing", "seen_entry"].map(|name| (name, field(page, name)));
+    let hidden = ["number", "currency", "seen_closing", "seen_entry"].map(|name| (name, field(page, name)));
     let hidden = hidden.iter().map(|(name, value)| (*name, value.as_str()));
     let fields: Vec<(&str, &str)> = hidden.chain([("counted", counted), ("left", left), ("note", note)]).collect();
     clerk.post("/desk/till/close", &fields)
@@ -96,7 +96,7 @@ fn a_fee_gives_a_year_once_however_often_its_form_is_sent() {
     );
 
     // Another desk had the page open all the while.
-    let stale = [("number", "77".to_owned()), ("seen", String::new())];
+    let stale = [("number", "77".to_owned()), ("seen", String::new()), ("price", "30.00 CHF".to_owned())];
     let reply = send(&clerk, jane.id, &stale, &[("kind", "terminal")]);
     assert_eq!(reply.status, 409, "{reply}");
     assert!(reply.page().contains("Somebody took this member’s fee"), "{reply}");
@@ -107,9 +107,8 @@ fn a_fee_gives_a_year_once_however_often_its_form_is_sent() {
     let asked = send(&clerk, jane.id, &form(&clerk, jane.id), &voucher);
     assert!(asked.status == 409 && asked.page().contains("within the last day"), "a second fee asks: {asked}");
     let page = asked.page();
-    let hidden = [("number", field(&page, "number")), ("seen", field(&page, "seen"))];
     let second = [("kind", "voucher"), ("reason", "V-17"), ("second", &*field(&page, "second"))];
-    let taken = send(&clerk, jane.id, &hidden, &second);
+    let taken = send(&clerk, jane.id, &hidden(&page), &second);
     entry(taken.status, taken.header("location"));
     assert!(paid_until(&site, &jane).unwrap() >= site.end_of_day(site.now() + 2 * YEAR));
     let history = jane.get("/account/profile/payment-history").ok().json();
@@ -165,7 +164,7 @@ fn a_fee_that_cannot_be_taken_is_refused_with_the_reason() {
     let (jane, desk) = (site.member("jane"), site.desk());
     let clerk = Clerk::at(&site, &desk);
     let refused = |member: i64, kind: &str, reason: &str, status: u16, words: &str| {
-        let hidden = [("number", "5".to_owned()), ("seen", String::new())];
+        let hidden = [("number", "5".to_owned()), ("seen", String::new()), ("price", "30.00 CHF".to_owned())];
         let reply = send(&clerk, member, &hidden, &[("kind", kind), ("reason", reason)]);
         assert_eq!(reply.status, status, "{kind} {reply}");
         assert!(reply.page().contains(words), "{kind}: {words}: {}", reply.page());
@@ -256,13 +255,51 @@ fn a_clerk_undoes_the_own_last_fee_within_ten_minutes_and_an_admin_sees_it() {
 }
 
 #[test]
+fn a_form_of_another_price_or_currency_than_it_showed_takes_nothing_and_says_the_new_one() {
+    let site = site();
+    let (jane, clerk, admin) = (site.member("jane"), Clerk::at(&site, &site.desk()), Clerk::at(&site, &site.admin()));
+    let count = || site.change(|tx| Ok(tx.get::<i64>("SELECT count(*) FROM till_entries", [])?));
+    for (amount, currency, now) in
+        [("99.00", "CHF", "99.00 CHF"), ("99.00", "EUR", "99.00 EUR"), ("9900", "JPY", "9,900 JPY")]
+    {
+        let (open, till) = (form(&clerk, jane.id), clerk.get("/desk/till").page());
+        let shown = field(&till, "currency");
+        let fee = [("membership.yearly_fee_cents", amount), ("membership.currency", currency)];
+        assert_eq!(save(&admin, "membership", &fee).status, 303);
+        for kind in ["cash", "terminal", "voucher", "free"] {
+            let reply = send(&clerk, jane.id, &open, &[("kind", kind), ("reason", "x")]);
+            assert!(reply.status == 409 && reply.page().contains(&format!("it is now {now}")), "{kind}: {reply}");
+            assert_eq!(field(&reply.page(), "price"), now.replace(',', ""), "the page is the form of now");
+        }
+        if shown == currency {
+            continue;
+        }
+        let moved = |kind: &str, number: &str| {
+            let fields = [("kind", kind), ("amount", "15"), ("currency", &*shown), ("reason", "x"), ("number", number)];
+            clerk.post("/desk/till/move", &fields)
+        };
+        let says_it = format!("it is now {currency}");
+        for (kind, number) in [("float", "31"), ("in", "32"), ("out", "33")] {
+            let reply = moved(kind, number);
+            assert!(reply.status == 409 && reply.page().contains(&says_it), "{kind}: {reply}");
+        }
+        let closed = close_as_seen(&clerk, &till, "0", "0", "");
+        assert!(closed.status == 409 && closed.page().contains(&says_it), "{closed}");
+        assert_eq!((count(), paid_until(&site, &jane), deeds(&site, "till.closed")), (0, None, 0));
+    }
+    pay(&clerk, jane.id, "cash", "");
+    assert_eq!(count(), 1, "the page of now takes it");
+}
+
+#[test]
 fn cash_that_is_put_in_or_taken_out_is_expected_in_the_drawer() {
     let site = site();
     let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
     let page = clerk.get("/desk/till").page();
     assert!(page.contains("Enter the opening float"), "{page}");
     let send = |kind: &str, amount: &str, reason: &str, number: &str| {
-        clerk.post("/desk/till/move", &[("kind", kind), ("amount", amount), ("reason", reason), ("number", number)])
+        let fields = [("kind", kind), ("amount", amount), ("currency", "CHF"), ("reason", reason), ("number", number)];
+        clerk.post("/desk/till/move", &fields)
     };
     assert_eq!(send("float", "100", "", "11").status, 303);
     assert_eq!(send("float", "100", "", "11").status, 303, "a double click");
@@ -292,7 +329,8 @@ fn cash_that_was_moved_by_mistake_is_reversed_by_a_row_until_the_closing_has_cou
     let admin = Clerk::at(&site, &site.admin());
     let undo = |who: &Clerk, entry: i64| who.post(&format!("/desk/till/entries/{entry}/undo"), &[("reason", "a slip")]);
     let send = |kind: &str, amount: &str, number: &str| {
-        let fields = [("kind", kind), ("amount", amount), ("reason", "petrol"), ("number", number)];
+        let fields =
+            [("kind", kind), ("amount", amount), ("currency", "CHF"), ("reason", "petrol"), ("number", number)];
         assert_eq!(clerk.post("/desk/till/move", &fields).status, 303);
         site.change(|tx| Ok(tx.get::<i64>("SELECT max(entry_id) FROM till_entries", [])?))
     };

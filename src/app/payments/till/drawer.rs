@@ -14,6 +14,8 @@ pub(crate) struct Movement<'a> {
     pub(crate) kind: Kind,
     /// In the smallest unit of the currency, never negative.
     pub(crate) cents: i64,
+    /// That of the page on which the clerk typed the amount.
+    pub(crate) currency: &'a str,
     pub(crate) reason: &'a str,
     /// Identifies the form, so that a form that is sent twice moves cash once.
     pub(crate) form_number: i64,
@@ -23,6 +25,8 @@ pub(crate) struct Movement<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MovementDenial {
     NoCurrency,
+    /// The till counts in another currency than the page that the clerk saw.
+    CurrencyChanged,
     /// The amount is 0.
     Nothing,
     ReasonMissing,
@@ -39,6 +43,7 @@ impl MovementDenial {
     pub(crate) fn key(self) -> &'static str {
         match self {
             MovementDenial::NoCurrency => "till.no_currency",
+            MovementDenial::CurrencyChanged => "till.currency_changed",
             MovementDenial::Nothing => "till.no_amount",
             MovementDenial::ReasonMissing => "till.reason_missing",
             MovementDenial::FloatKnown => "till.float_known",
@@ -55,8 +60,8 @@ pub(crate) fn move_cash(cx: &Change, movement: &Movement) -> Result<i64, Stop<Mo
     let amount_cents = if movement.kind == Kind::CashOut { -movement.cents } else { movement.cents };
     if let Some(entry_id) = till::find_by_form(cx.tx, movement.form_number)? {
         let entry = till::find(cx.tx, entry_id)?.ok_or_else(Failure::broken)?;
-        let sent = (movement.kind, amount_cents, movement.reason);
-        let is_same = (entry.kind, entry.amount_cents, &*entry.reason) == sent;
+        let sent = (movement.kind, amount_cents, movement.currency, movement.reason);
+        let is_same = (entry.kind, entry.amount_cents, &*entry.currency, &*entry.reason) == sent;
         return if is_same { Ok(entry_id) } else { Err(Stop::Denied(MovementDenial::Changed)) };
     }
     let day = read_day(cx.site, cx.tx)?;
@@ -86,6 +91,7 @@ pub(crate) fn move_cash(cx: &Change, movement: &Movement) -> Result<i64, Stop<Mo
 fn judge(movement: &Movement, day: &Day) -> Result<String, MovementDenial> {
     let currency = day.currency.clone().ok_or(MovementDenial::NoCurrency)?;
     match movement.kind {
+        _ if currency != movement.currency => Err(MovementDenial::CurrencyChanged),
         _ if movement.cents <= 0 => Err(MovementDenial::Nothing),
         Kind::Float if !day.takes_float => Err(MovementDenial::FloatKnown),
         Kind::Float => Ok(currency),

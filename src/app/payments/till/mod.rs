@@ -30,6 +30,8 @@ pub(crate) struct Fee<'a> {
     pub(crate) form_number: i64,
     /// Until when the membership was paid on the page that the clerk saw; Unix seconds.
     pub(crate) seen_until: Option<Moment>,
+    /// The fee on that page, like `80.00 CHF`: no other amount is taken.
+    pub(crate) seen_price: &'a str,
     /// Whether the clerk was asked, and takes a second fee within a day.
     pub(crate) is_second: bool,
 }
@@ -50,6 +52,8 @@ pub(crate) enum Denial {
     ReasonMissing,
     /// The member paid a fee within a day: the clerk is asked.
     Second,
+    /// The settings name another fee than the clerk saw.
+    PriceChanged,
     /// The membership is paid until another day than the clerk saw: a colleague took the fee meanwhile.
     Changed,
     /// The closing has counted the cash.
@@ -68,6 +72,7 @@ impl Denial {
             Denial::VoucherUsed => "till.voucher_used",
             Denial::ReasonMissing => "till.reason_missing",
             Denial::Second => "till.second",
+            Denial::PriceChanged => "till.price_changed",
             Denial::Changed => "till.changed",
             Denial::Closed => "till.move_closed",
         }
@@ -77,6 +82,8 @@ impl Denial {
 /// A clerk's count at the end of a day. Amounts in the smallest unit of the currency.
 #[derive(Debug)]
 pub(crate) struct CashCount<'a> {
+    /// The currency of the page on which the clerk typed the amounts.
+    pub(crate) currency: &'a str,
     pub(crate) counted_cents: i64,
     /// The cash that stays in the drawer for the next day.
     pub(crate) left_cents: i64,
@@ -95,6 +102,8 @@ pub(crate) enum ClosingDenial {
     ClosedBefore,
     /// A fee was taken or undone after the clerk opened the page.
     Changed,
+    /// The till counts in another currency than the page that the clerk saw.
+    CurrencyChanged,
     /// The amount that stays in the drawer exceeds the counted amount.
     LeftTooMuch,
     /// The counted cash differs from the expected cash, and the note does not say why.
@@ -108,6 +117,7 @@ impl ClosingDenial {
         match self {
             ClosingDenial::ClosedBefore => "till.closed_before",
             ClosingDenial::Changed => "till.moved",
+            ClosingDenial::CurrencyChanged => "till.currency_changed",
             ClosingDenial::LeftTooMuch => "till.left_too_much",
             ClosingDenial::NoteMissing => "till.note_missing",
             ClosingDenial::NoCurrency => "till.no_currency",
@@ -238,12 +248,16 @@ fn price(cx: &Change, fee: &Fee, day: &Day) -> Result<Price, Stop<Denial>> {
     if day.to > day.from && day.currency.as_ref() != Some(&currency) {
         return Err(Stop::Denied(Denial::OtherCurrency));
     }
+    let price = Price { cents: wanted.cents, currency };
+    if price.to_string() != fee.seen_price {
+        return Err(Stop::Denied(Denial::PriceChanged));
+    }
     match fee.kind {
         Kind::Voucher if fee.reason.is_empty() => Err(Stop::Denied(Denial::VoucherMissing)),
         Kind::Voucher if till::is_voucher_used(cx.tx, fee.reason)? => Err(Stop::Denied(Denial::VoucherUsed)),
         Kind::Free if fee.reason.is_empty() => Err(Stop::Denied(Denial::ReasonMissing)),
-        Kind::Free => Ok(Price { cents: 0, currency }),
-        Kind::Cash | Kind::Terminal | Kind::Voucher => Ok(Price { cents: wanted.cents, currency }),
+        Kind::Free => Ok(Price { cents: 0, ..price }),
+        Kind::Cash | Kind::Terminal | Kind::Voucher => Ok(price),
         Kind::Float | Kind::CashIn | Kind::CashOut => Err(Failure::broken().into()),
     }
 }
@@ -353,6 +367,10 @@ fn judge(cx: &Change, count: &CashCount, day: &Day) -> Result<Closing, ClosingDe
     if day.to != count.seen_entry {
         return Err(ClosingDenial::Changed);
     }
+    let currency = day.currency.clone().ok_or(ClosingDenial::NoCurrency)?;
+    if currency != count.currency {
+        return Err(ClosingDenial::CurrencyChanged);
+    }
     if count.left_cents > count.counted_cents {
         return Err(ClosingDenial::LeftTooMuch);
     }
@@ -361,7 +379,7 @@ fn judge(cx: &Change, count: &CashCount, day: &Day) -> Result<Closing, ClosingDe
     }
     Ok(Closing {
         last_entry_id: day.to,
-        currency: day.currency.clone().ok_or(ClosingDenial::NoCurrency)?,
+        currency,
         float_cents: day.float_cents,
         cash_cents: day.sums.of(Kind::Cash).cents,
         moved_cents: day.sums.moved_cents(),

@@ -119,7 +119,10 @@ fn take(site: &Site, actor: &RankedActor, member_id: MemberId, kind: Kind, form_
     denial_of(try_change(site, actor.clone(), Language::English, |cx| {
         let seen_until = members::find_paid_until(cx.tx, member_id)?.flatten();
         let reason = &form_number.to_string();
-        let taken = take_fee(cx, &Fee { member_id, kind, reason, form_number, seen_until, is_second: true })?;
+        let fee = site.fee(cx.tx)?;
+        let seen_price = &Price { cents: fee.cents, currency: fee.currency.unwrap_or_default() }.to_string();
+        let taken =
+            take_fee(cx, &Fee { member_id, kind, reason, form_number, seen_until, seen_price, is_second: true })?;
         Ok(taken.entry_id)
     }))
 }
@@ -135,6 +138,7 @@ fn denial_of<T, D>(done: Result<T, Stop<D>>) -> Result<T, D> {
 fn close(site: &Site, actor: &RankedActor, day: &Day, over: i64, form_number: i64) -> Result<i64, ClosingDenial> {
     let counted_cents = (day.expected_cents() + over).max(0);
     let count = CashCount {
+        currency: day.currency.as_deref().unwrap_or_default(),
         counted_cents,
         left_cents: counted_cents / 2,
         note: "a note",

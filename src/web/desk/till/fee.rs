@@ -1,11 +1,11 @@
 //! Taking a membership fee at the desk.
 
-use super::{PART, TEXT_CHARS_MAX, money};
+use super::{PART, TEXT_CHARS_MAX};
 use crate::app;
 use crate::app::payments::till::{self as effect, Denial, Fee, TakenFee};
 use crate::auth::Clerk;
 use crate::domain::ids::MemberId;
-use crate::domain::payment::a_year_after;
+use crate::domain::payment::{Price, a_year_after};
 use crate::domain::till::Kind;
 use crate::domain::when;
 use crate::http::Answer;
@@ -22,6 +22,8 @@ use askama::Template;
 use http::StatusCode;
 use serde_json::Value;
 
+const PRICE_CHARS_MAX: usize = 40;
+
 #[derive(Template)]
 #[template(path = "desk/till_fee.html", config = "assets/templates/askama.toml")]
 struct Page {
@@ -33,6 +35,8 @@ struct Page {
     lapsed: bool,
     /// The fee; `None` where the site charges none or its currency is unknown.
     fee: Option<String>,
+    /// The same for the form, so that no other fee is taken than the clerk saw.
+    price: String,
     /// Day until which the membership will be paid.
     next: String,
     /// Why no fee can be taken.
@@ -80,12 +84,14 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
         let typed = typed.as_ref().filter(|typed| typed.kind == kind);
         typed.map(|typed| typed.reason.clone()).unwrap_or_default()
     };
+    let price = fee.currency.filter(|_| fee.cents > 0).map(|currency| Price { cents: fee.cents, currency });
+    let shown_price = price.as_ref().map(|price| price.in_words(language));
     let page = Page {
         member_id,
         name: profile.display_name().to_owned(),
         paid: profile.paid_until.map(|until| when::day(language, &zone, until)),
         lapsed: profile.paid_until.is_some_and(|until| until < now),
-        fee: fee.currency.as_ref().filter(|_| fee.cents > 0).map(|currency| money(language, fee.cents, currency)),
+        price: price.map(|price| price.to_string()).unwrap_or_default(),
         next: when::day(language, &zone, a_year_after(&zone, profile.paid_until.unwrap_or(Moment::FIRST).max(now))),
         obstacle: obstacle.map(|key| call.say(key)),
         // Where the membership changed since the page was made, the page is a new form.
@@ -97,7 +103,11 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, status: StatusCode, refused: Op
         voucher: typed_of(Kind::Voucher),
         reason: typed_of(Kind::Free),
         is_second: problem == Some(Denial::Second),
-        problem: problem.filter(|_| obstacle.is_none()).map(|denial| call.say(denial.key())),
+        problem: problem.filter(|_| obstacle.is_none()).map(|denial| {
+            let text = Text::new(denial.key()).with("amount", shown_price.as_deref().unwrap_or_default());
+            language.say(&text)
+        }),
+        fee: shown_price,
         frame,
     };
     Ok(shown(status, language, &page))
@@ -110,21 +120,34 @@ pub(crate) fn take(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let kind = form.0.required("kind", kind);
     let reason = form.line("reason", TEXT_CHARS_MAX);
     let number = form.required("number", read_form_number);
-    let (seen_until, is_second) =
-        (form.optional("seen", |value| fields::whole(value).map(Moment)), !form.line("second", 5).is_empty());
+    let (seen_until, seen_price) =
+        (form.optional("seen", |value| fields::whole(value).map(Moment)), form.line("price", PRICE_CHARS_MAX));
+    let is_second = !form.line("second", 5).is_empty();
     let ok = form.0.finish()?;
     let typed = Typed { kind: kind.get(&ok), reason, number };
-    let fee =
-        Fee { member_id, kind: typed.kind, reason: &typed.reason, form_number: typed.number, seen_until, is_second };
+    let fee = Fee {
+        member_id,
+        kind: typed.kind,
+        reason: &typed.reason,
+        form_number: typed.number,
+        seen_until,
+        seen_price: &seen_price,
+        is_second,
+    };
     match app::try_change(site, clerk, call.language(), |cx| effect::take_fee(cx, &fee)) {
         Ok(TakenFee { entry_id, is_mailed }) => {
             let done = if is_mailed { "taken-mailed" } else { "taken" };
             Ok(reply::see_other(&format!("/desk/till/entries/{entry_id}?done={done}")))
         }
         Err(Stop::Denied(denial)) => {
-            let changed =
-                matches!(denial, Denial::Changed | Denial::OtherCurrency | Denial::Second | Denial::VoucherUsed);
-            let status = if changed { StatusCode::CONFLICT } else { StatusCode::UNPROCESSABLE_ENTITY };
+            let status = match denial {
+                Denial::Changed
+                | Denial::PriceChanged
+                | Denial::OtherCurrency
+                | Denial::Second
+                | Denial::VoucherUsed => StatusCode::CONFLICT,
+                _ => StatusCode::UNPROCESSABLE_ENTITY,
+            };
             page(site, call, clerk, status, Some((typed, denial)))
         }
         Err(Stop::Failed(failure)) => Err(failure),

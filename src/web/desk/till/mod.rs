@@ -6,7 +6,7 @@ pub(crate) mod fee;
 pub(crate) mod movements;
 
 use crate::app;
-use crate::app::payments::till::{self as effect, CashCount, Day};
+use crate::app::payments::till::{self as effect, CashCount, ClosingDenial, Day};
 use crate::auth::Clerk;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
@@ -31,6 +31,7 @@ const DONE: [(&str, &str); 1] = [("moved", "till.done_moved")];
 /// Entries of the open day that the page shows; the sums include all.
 const ENTRIES_MAX: i64 = 300;
 const AMOUNT_CHARS_MAX: usize = 20;
+const CURRENCY_CHARS_MAX: usize = 10;
 /// Longest note or reason.
 const TEXT_CHARS_MAX: usize = 200;
 
@@ -96,6 +97,7 @@ struct Typed {
     number: i64,
     seen_closing: i64,
     seen_entry: i64,
+    currency: String,
 }
 
 /// `GET /desk/till`: the open day.
@@ -132,8 +134,8 @@ fn page(
         sums: table(language, &day.sums, &currency),
         waiting,
         movement: movements::view(call, &day, movement),
+        problem: problem.map(|key| language.say(&problem_text(key, &day))),
         closing: day.currency.as_ref().map(|currency| closing_form(language, &day, currency, typed)),
-        problem: problem.map(|key| call.say(key)),
         wrong: match problem {
             None => "",
             Some("till.note_missing") => "note",
@@ -143,6 +145,11 @@ fn page(
         frame,
     };
     Ok(shown(status, language, &page))
+}
+
+/// Why a form was refused, with what holds now.
+fn problem_text(key: &'static str, day: &Day) -> Text {
+    Text::new(key).with("currency", day.currency.clone().unwrap_or_default())
 }
 
 /// The form with the typed values, else with the defaults.
@@ -176,13 +183,14 @@ pub(crate) fn close(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         number: form.required("number", read_form_number),
         seen_closing: form.required("seen_closing", fields::whole_in(0..=i64::MAX)),
         seen_entry: form.required("seen_entry", fields::whole_in(0..=i64::MAX)),
+        currency: form.line("currency", CURRENCY_CHARS_MAX),
     })?;
-    let currency = site.store.read(|tx| Ok(effect::read_day(site, tx)?.currency))?.unwrap_or_default();
-    let amounts = (parse_amount(&typed.counted, &currency), parse_amount(&typed.left, &currency));
+    let amounts = (parse_amount(&typed.counted, &typed.currency), parse_amount(&typed.left, &typed.currency));
     let (Some(counted_cents), Some(left_cents)) = amounts else {
         return page(site, call, clerk, StatusCode::UNPROCESSABLE_ENTITY, Some((typed, "till.no_amount")), None);
     };
     let count = CashCount {
+        currency: &typed.currency,
         counted_cents,
         left_cents,
         note: &typed.note,
@@ -194,7 +202,9 @@ pub(crate) fn close(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         Ok(closing_id) => Ok(reply::see_other(&format!("/desk/till/closings/{closing_id}?done=closed"))),
         Err(Stop::Denied(denial)) => {
             let status = match denial {
-                effect::ClosingDenial::ClosedBefore | effect::ClosingDenial::Changed => StatusCode::CONFLICT,
+                ClosingDenial::ClosedBefore | ClosingDenial::Changed | ClosingDenial::CurrencyChanged => {
+                    StatusCode::CONFLICT
+                }
                 _ => StatusCode::UNPROCESSABLE_ENTITY,
             };
             page(site, call, clerk, status, Some((typed, denial.key())), None)

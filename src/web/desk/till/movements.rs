@@ -1,9 +1,9 @@
 //! The forms of the till for cash without a fee: the opening float, cash put in, and cash taken out.
 
-use super::{AMOUNT_CHARS_MAX, TEXT_CHARS_MAX, page};
+use super::{AMOUNT_CHARS_MAX, CURRENCY_CHARS_MAX, TEXT_CHARS_MAX, page, problem_text};
 use crate::app;
+use crate::app::payments::till::Day;
 use crate::app::payments::till::drawer::{self, Movement, MovementDenial};
-use crate::app::payments::till::{self as effect, Day};
 use crate::auth::Clerk;
 use crate::domain::till::{Kind, parse_amount};
 use crate::http::Answer;
@@ -35,6 +35,8 @@ pub(super) struct Typed {
     amount: String,
     reason: String,
     number: i64,
+    /// The currency that the page showed.
+    currency: String,
 }
 
 /// The forms with what was typed, else empty.
@@ -46,7 +48,7 @@ pub(super) fn view(call: &Call, day: &Day, refused: Option<(Typed, &'static str)
         takes_float: day.takes_float,
         number: number.unwrap_or_else(new_form_number),
         kind: typed.as_ref().map_or("", |typed| typed.kind.name()),
-        problem: problem.map(|key| call.say(key)),
+        problem: problem.map(|key| call.language().say(&problem_text(key, day))),
         amount: typed.as_ref().map(|typed| typed.amount.clone()).unwrap_or_default(),
         reason: typed.map(|typed| typed.reason).unwrap_or_default(),
     }
@@ -59,12 +61,18 @@ pub(crate) fn make(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         amount: form.line("amount", AMOUNT_CHARS_MAX),
         reason: form.line("reason", TEXT_CHARS_MAX),
         number: form.required("number", read_form_number),
+        currency: form.line("currency", CURRENCY_CHARS_MAX),
     })?;
-    let currency = site.store.read(|tx| Ok(effect::read_day(site, tx)?.currency))?.unwrap_or_default();
-    let Some(cents) = parse_amount(&typed.amount, &currency) else {
+    let Some(cents) = parse_amount(&typed.amount, &typed.currency) else {
         return refuse(site, call, clerk, typed, MovementDenial::Nothing);
     };
-    let movement = Movement { kind: typed.kind, cents, reason: &typed.reason, form_number: typed.number };
+    let movement = Movement {
+        kind: typed.kind,
+        cents,
+        currency: &typed.currency,
+        reason: &typed.reason,
+        form_number: typed.number,
+    };
     match app::try_change(site, clerk, call.language(), |cx| drawer::move_cash(cx, &movement)) {
         Ok(_) => Ok(reply::see_other("/desk/till?done=moved")),
         Err(Stop::Denied(denial)) => refuse(site, call, clerk, typed, denial),
@@ -74,7 +82,7 @@ pub(crate) fn make(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
 
 fn refuse(site: &Site, call: &Call, clerk: &Clerk, typed: Typed, denial: MovementDenial) -> Answer {
     let status = match denial {
-        MovementDenial::Changed | MovementDenial::FloatKnown => StatusCode::CONFLICT,
+        MovementDenial::Changed | MovementDenial::CurrencyChanged | MovementDenial::FloatKnown => StatusCode::CONFLICT,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     };
     page(site, call, clerk, status, None, Some((typed, denial.key())))

@@ -354,7 +354,13 @@ fn a_whole_saturday_adds_up() {
     let path = format!("/desk/members/{last}/payment");
     let forms = [0, 1].map(|place| {
         let page = desks[place].get(&path).page();
-        form(&[("number", &field(&page, "number")), ("seen", &field(&page, "seen")), ("kind", "cash"), ("reason", "")])
+        form(&[
+            ("number", &field(&page, "number")),
+            ("seen", &field(&page, "seen")),
+            ("price", &field(&page, "price")),
+            ("kind", "cash"),
+            ("reason", ""),
+        ])
     });
     assert_eq!(race(&mut desks, &path, forms, 303), 1, "one year, one fee");
     let first_cash = number(&site, "SELECT min(entry_id) FROM till_entries WHERE kind = 'cash'");
@@ -374,6 +380,7 @@ fn a_whole_saturday_adds_up() {
     let forms = ["771", "772"].map(|number| {
         form(&[
             ("number", number),
+            ("currency", &field(&page, "currency")),
             ("seen_closing", &seen[0]),
             ("seen_entry", &seen[1]),
             ("counted", &amount(counted)),
