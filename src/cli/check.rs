@@ -1,26 +1,42 @@
 //! `tunneldesk check`: the settings in force, each with its origin, and warnings of settings that cannot work. Secrets are
 //! not shown.
 
-use super::{CommandResult, Global, Row, Table, check_settings, done};
+use super::acquire::{AcquireError, Acquired};
+use super::on_site::with_next_step;
+use super::owner::become_owner;
+use super::shell::Shell;
+use super::{CommandResult, Global, Output, Row, Table, control, done, text};
 use crate::auth::social;
-use crate::config::{Config, OffSiteLocation};
+use crate::clock::Clock;
+use crate::config::{Config, OffSiteLocation, desk};
+use crate::http::failure::Failure;
+use crate::moment::Moment;
 use crate::ops::backup::off_site::mount::is_same_disk;
 use crate::routes::TABLE;
+use crate::site::{Site, live};
 use serde_json::{Map, Value, json};
+use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
 
-pub(super) fn run(global: &Global) -> CommandResult {
-    let (effective, mut warnings) = (global.settings().effective(), global.settings().warnings());
-    warnings.extend(off_site_on_same_disk(&check_settings(global.settings())?));
-    warnings.extend(unusable_keys(&check_settings(global.settings())?));
+pub(super) fn run(global: &Global, args: &[OsString]) -> CommandResult {
+    let (mut settings, config) = (global.settings(), global.checked()?);
+    let mut warnings: Vec<String> = off_site_on_same_disk(&config).into_iter().collect();
+    warnings.extend(unusable_keys(&config));
+    let open = OpenFromHome::under(&config);
+    let unread = set_in_pages(config, args).map(|set| settings.add_desk(&set)).err();
+    warnings.splice(0..0, settings.warnings());
+    let effective = settings.effective();
     let settings: Vec<_> = effective.into_iter().map(|(key, value, origin)| Setting { key, value, origin }).collect();
     let mut values: Map<_, _> = settings.iter().map(|setting| (setting.key.clone(), setting.value())).collect();
     let mut text = Table::new(settings).to_string();
-    let open = OpenFromHome::under(&check_settings(global.settings())?);
     if let Some(open) = &open {
         text.push_str(&format!("\n\n{open}"));
         values.insert("from_home".to_owned(), open.value());
+    }
+    if let Some(why) = &unread {
+        text.push_str(&format!("\n\nNot shown is what admins set in pages: {why}"));
+        values.insert("pages_not_shown".to_owned(), json!(why));
     }
     for warning in &warnings {
         text.push_str(&format!("\n\nWarning: {warning}"));
@@ -29,6 +45,45 @@ pub(super) fn run(global: &Global) -> CommandResult {
         values.insert("warnings".to_owned(), json!(warnings));
     }
     done(text, Value::Object(values))
+}
+
+/// What admins set in pages, secrets hidden: from the database, or from the server that has its lock. The error says why it is not
+/// known, or not in force.
+fn set_in_pages(config: Config, args: &[OsString]) -> Result<SetInPages, String> {
+    let dir = config.data.clone();
+    let set = match control::lock_or_connect(&dir) {
+        Ok(Acquired::Locked(data_dir)) => {
+            become_owner(&dir).map_err(|e| Output::of(Err(e), false).text)?;
+            let site = Site::open(&data_dir, config.clone(), Clock::machine(Moment(0)))?;
+            let set = read(&site);
+            site.close();
+            set.map_err(|e| e.to_string())?
+        }
+        Ok(Acquired::Server(server)) => {
+            let outcome = control::ask(&server, &dir, args)?;
+            let set = Some(outcome.text.as_str()).filter(|_| outcome.code == 0).map(serde_json::from_str);
+            set.and_then(Result::ok).ok_or("the running server does not tell it: is it another version?")?
+        }
+        Err(AcquireError::Unusable(why)) => return Err(with_next_step(&why, &dir)),
+        Err(AcquireError::InUse(why)) => return Err(why),
+    };
+    match config.with_desk(&set) {
+        Ok(_) => Ok(set),
+        Err(mistakes) => Err(format!("it is not in force, because of mistakes: {}", mistakes.join("; "))),
+    }
+}
+
+/// Keys and values.
+type SetInPages = Vec<(String, String)>;
+
+fn read(site: &Site) -> Result<SetInPages, Failure> {
+    let set = site.store.read(|tx| live::read(&site.keys, tx))?;
+    Ok(set.into_iter().map(|(key, text)| (key.clone(), desk::hidden(&key, text))).collect())
+}
+
+/// Runs in the server's process: what admins set in pages as JSON, for the shell's process.
+pub(super) fn answer(site: &Shell) -> CommandResult {
+    text(json!(read(site)?).to_string())
 }
 
 /// The key files of other networks that cannot be used: without one nobody signs in by its network.

@@ -10,6 +10,7 @@ use super::{Output, run_request};
 use crate::site::Site;
 use crate::site::priority;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -109,6 +110,13 @@ pub(crate) fn run_on_server(
     output_file: &mut OutputFile,
 ) -> Result<Output, String> {
     exchange(server, TIMEOUTS, request, attached, bar, output_file).map_err(|lost| lost.describe(dir))
+}
+
+/// Makes the server of a data directory answer a command that takes nothing along and shows no progress.
+pub(crate) fn ask(server: &UnixStream, dir: &Path, args: &[OsString]) -> Result<Output, String> {
+    let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let request = Request { args, secret: None, attached_bytes: None };
+    run_on_server(server, dir, &request, None, &mut ProgressBar::new(false), &mut OutputFile::new(None))
 }
 
 fn exchange(

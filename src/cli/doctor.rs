@@ -5,9 +5,7 @@ use super::acquire::{AcquireError, Acquired};
 use super::on_site::with_next_step;
 use super::output::Answer;
 use super::owner::become_owner;
-use super::progress::ProgressBar;
 use super::shell::{self, Shell};
-use super::streams::OutputFile;
 use super::{CommandError, CommandResult, Global, control, failed, refused, text};
 use crate::app::papers::unprintable_names;
 use crate::clock::Clock;
@@ -130,16 +128,7 @@ fn note(site: &Shell) -> Result<(), CommandError> {
 
 /// Requests the facts from the server.
 fn ask(server: &UnixStream, config: &Config, args: &[OsString]) -> Result<DoctorReport, CommandError> {
-    let args = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let request = control::Request { args, secret: None, attached_bytes: None };
-    let outcome = match control::run_on_server(
-        server,
-        &config.data,
-        &request,
-        None,
-        &mut ProgressBar::new(false),
-        &mut OutputFile::new(None),
-    ) {
+    let outcome = match control::ask(server, &config.data, args) {
         Ok(outcome) => outcome,
         Err(why) => return Ok(report_of(&check_closed(&config.data, &why))),
     };

@@ -191,7 +191,7 @@ fn run(cli: Cli, args: &[OsString]) -> Output {
     let answered = match command {
         Command::Serve(serve) => serve.run(&global),
         Command::Init(init) => init.run(&global),
-        Command::Check => check::run(&global),
+        Command::Check => check::run(&global, args),
         Command::Routes => routes::run(),
         Command::Demo(demo) => demo.run(&global),
         Command::Clock(clock) => clock.run(&global),

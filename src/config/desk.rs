@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::Value;
 
 /// The origin of what an admin set in pages.
-const ORIGIN: &str = "the desk";
+const ORIGIN: &str = "the pages";
 /// Origins that a setting of the pages replaces.
 const REPLACED: [&str; 2] = ["the defaults", "--demo"];
 
@@ -191,12 +191,38 @@ impl Typed {
     }
 }
 
+/// Whether a setting of the pages wins over what has this origin.
+fn is_replaced(origin: &str) -> bool {
+    REPLACED.iter().any(|replaced| origin.starts_with(replaced))
+}
+
+/// The text of a value of the pages as it may leave the site's process: a secret is not shown.
+pub(crate) fn hidden(key: &str, text: String) -> String {
+    if super::SECRETS.contains(&key) && !text.is_empty() { super::HIDDEN.to_owned() } else { text }
+}
+
+impl Settings {
+    /// Adds what admins set in pages, keys and values, where neither the file, the environment nor a flag says otherwise. Returns
+    /// the settings that it was.
+    pub(crate) fn add_desk(&mut self, set: &[(String, String)]) -> Vec<&'static DeskSetting> {
+        let mut added = Vec::new();
+        for (key, text) in set {
+            let Some((setting, typed)) = find(key).zip(self.typed.get(key)) else { continue };
+            if is_replaced(&typed.origin) {
+                let value = typed_like(&typed.value, text);
+                self.set(key, value, &format!("{ORIGIN}: {key}"));
+                added.push(setting);
+            }
+        }
+        added
+    }
+}
+
 impl Config {
     /// Where the value of a setting of the pages stands, if that place wins over the pages: a file, the environment, a flag.
     pub(crate) fn fixed_by(&self, key: &str) -> Option<String> {
         let origin = &self.typed.0.get(key)?.origin;
-        let is_replaced = REPLACED.iter().any(|replaced| origin.starts_with(replaced));
-        (!is_replaced).then(|| origin.rsplit_once(": ").map_or(origin.as_str(), |(file, _)| file).to_owned())
+        (!is_replaced(origin)).then(|| origin.rsplit_once(": ").map_or(origin.as_str(), |(file, _)| file).to_owned())
     }
 
     /// The text of a setting as it began, without what admins set, for a field of the page. A secret is not shown.
@@ -213,15 +239,10 @@ impl Config {
         for (key, setting) in self.typed.0.iter().filter(|(key, _)| sections(key)) {
             settings.typed.insert(key.clone(), setting.clone());
         }
-        let free: Vec<&(String, String)> =
-            set.iter().filter(|(key, _)| find(key).is_some() && self.fixed_by(key).is_none()).collect();
-        for (key, text) in &free {
-            let value = typed_like(&settings.typed[key].value, text);
-            settings.set(key, value, &format!("{ORIGIN}: {key}"));
-        }
+        let added = settings.add_desk(set);
         let checked = settings.check()?;
         let mut config = self.clone();
-        for setting in free.iter().filter_map(|(key, _)| find(key)) {
+        for setting in added {
             (setting.take)(&mut config, &checked);
         }
         Ok(config)

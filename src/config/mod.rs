@@ -62,6 +62,8 @@ const SECRETS: [&str; 7] = [
     "callbacks.mail_key",
     "replica.token",
 ];
+/// What stands in place of a secret.
+const HIDDEN: &str = "(secret)";
 const DEMO_YEARLY_FEE_CENTS: i64 = 3_000;
 
 /// All settings of a site, checked.
@@ -403,7 +405,7 @@ impl Config {
 /// A value as it may be shown: secrets are replaced.
 fn redacted(key: &str, value: &Value) -> String {
     let hidden = SECRETS.contains(&key) && value.as_str() != Some("");
-    if hidden { "(secret)".to_owned() } else { value.to_string() }
+    if hidden { HIDDEN.to_owned() } else { value.to_string() }
 }
 
 fn typed_like(like: &Value, text: &str) -> Value {

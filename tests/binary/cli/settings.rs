@@ -1,6 +1,6 @@
 //! The sources of settings, and the errors for wrong ones.
 
-use crate::harness::{Caller, Desk, Ran};
+use crate::harness::{Answer, Caller, Desk, Ran, Server, text};
 
 fn check(desk: &Desk, environment: &[(&str, &str)], args: &[&str]) -> Ran {
     desk.command(&[&["check"], args].concat()).envs(environment.iter().copied()).output().unwrap().into()
@@ -33,6 +33,72 @@ fn check_prints_every_setting_with_its_origin() {
         line("limits.queue_max").contains("77") && line("limits.queue_max").contains("TUNNELDESK_LIMITS_QUEUE_MAX")
     );
     assert!(line("listen").contains("127.0.0.1:8080") && line("listen").contains("the defaults"));
+}
+
+fn post(server: &Server, path: &str, cookie: &str, form: &str) -> Answer {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nCookie: {cookie}\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{form}",
+        form.len()
+    );
+    server.raw(head.as_bytes()).unwrap()
+}
+
+/// The cookie of an admin at the desk, with the proof of identity that the settings of mail want.
+fn sign_in_at_desk(server: &Server, password: &str) -> String {
+    let signed_in = post(server, "/desk/sign-in", "", &format!("username=admin&password={password}"));
+    let cookies = signed_in.head.lines().filter_map(|line| line.split_once(": "));
+    let cookies = cookies.filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
+    let cookie: Vec<&str> = cookies.filter_map(|(_, value)| value.split(';').next()).collect();
+    let cookie = cookie.join("; ");
+    let proof = format!("prove_to=/desk/site/settings&prove_password={password}");
+    assert_eq!(post(server, "/desk/prove", &cookie, &proof).header("location"), Some("/desk/site/settings"));
+    cookie
+}
+
+#[test]
+fn check_shows_what_admins_set_in_pages_with_a_server_and_without() {
+    let (desk, data) = (Desk::empty(), ["--data", "tunneldesk-data"]);
+    let server = desk.serve_with_args(&[&["--demo"], &data[..]].concat());
+    let facts = std::fs::read_to_string(desk.data().join("demo.json")).unwrap();
+    let facts: serde_json::Value = serde_json::from_str(&facts).unwrap();
+    let cookie = sign_in_at_desk(&server, text(&facts["members"][0]["password"]));
+    let save = |group: &str, form: &str| {
+        let saved = post(&server, &format!("/desk/site/settings/{group}"), &cookie, form);
+        assert_eq!(saved.header("location"), Some(&*format!("/desk/site/settings?done=saved#{group}")));
+    };
+    save("membership", "membership.yearly_fee_cents=80&membership.currency=CHF");
+    save("board", "board.first_names=true&board.message=Hello");
+    let mail = "mail.server=mail.example.org:587&mail.security=starttls&mail.username=desk&mail.password=opensesame\
+                &mail.from=desk@example.org";
+    save("mail", mail);
+    let look = || {
+        let (all, table) = (desk.json(&[&["check"], &data[..]].concat()), check(&desk, &[], &data).done());
+        assert!(!format!("{all} {table}").contains("opensesame"), "{table}");
+        assert!(table.lines().any(|line| line.starts_with("board.message") && line.ends_with("the pages")), "{table}");
+        assert_eq!(all["pages_not_shown"], serde_json::Value::Null, "{all}");
+        for (key, value) in [
+            ("membership.yearly_fee_cents", "8000"),
+            ("membership.currency", "\"CHF\""),
+            ("board.first_names", "true"),
+            ("mail.password", "(secret)"),
+        ] {
+            assert_eq!(all[key], serde_json::json!({ "value": value, "origin": "the pages" }), "{key}");
+        }
+        assert_eq!(all["tunnel.cancel_hours"]["origin"], "the defaults");
+        all
+    };
+    let served = look();
+    assert_eq!(server.stop().code, Some(0));
+    assert_eq!(look(), served, "the same without the server");
+
+    std::fs::write(desk.path().join("tunneldesk.toml"), "[membership]\nyearly_fee_cents = 4500\n").unwrap();
+    let fee = desk.json(&["check"])["membership.yearly_fee_cents"].clone();
+    assert!(fee["value"] == "4500" && fee["origin"].to_string().contains("tunneldesk.toml"), "the file wins: {fee}");
+    std::fs::rename(desk.data(), desk.path().join("elsewhere")).unwrap();
+    let table = check(&desk, &[], &[]).done();
+    assert!(table.contains("Not shown is what admins set in pages: cannot open the data directory"), "{table}");
+    assert!(table.lines().any(|line| line.starts_with("board.message") && line.ends_with("the defaults")), "{table}");
 }
 
 #[test]
