@@ -91,7 +91,7 @@ pub struct Config {
     pub allowed_origins: Vec<String>,
     /// The built-in catalogue, extended by the site's own file if there is one.
     pub catalogue: &'static Catalogue,
-    /// The yearly fee, in hundredths of its currency; 0: membership costs nothing.
+    /// The yearly fee, in the smallest unit of its currency; 0: membership costs nothing.
     pub yearly_fee_cents: i64,
     /// Whether a member who never flew books without a confirmed e-mail address.
     pub first_flight_unconfirmed: bool,

@@ -46,8 +46,8 @@ pub(super) fn address(text: &str) -> Result<Option<String>, &'static str> {
 }
 
 pub(super) fn currency(text: &str) -> Result<Option<String>, &'static str> {
-    match iso_currency::Currency::from_code(&text.to_ascii_uppercase()) {
-        Some(known) => Ok(Some(known.code().to_owned())),
+    match crate::domain::payment::money_of(text) {
+        Some(known) => Ok(Some(known)),
         None if text.is_empty() => Ok(None),
         None => Err("is not the code of a currency, for instance CHF"),
     }

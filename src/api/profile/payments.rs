@@ -15,7 +15,7 @@ crate::answer! {
         payment_id: PaymentId = 12,
         /// The processor's name for it, as its callback carries it.
         intent_id as "paymentIntentId": String = "pi_3P1",
-        /// In hundredths of the currency.
+        /// In the smallest unit of the currency.
         amount_cents: Count = 4900,
         /// ISO 4217.
         currency: String = "CHF",

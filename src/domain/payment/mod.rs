@@ -234,13 +234,20 @@ pub(crate) fn without_year(
     if paid_until == Some(granted_until) { before } else { Some(years_after(zone, paid_until?, -1)) }
 }
 
-/// Currencies without a smaller unit, according to the processor.
-const WITHOUT_DECIMALS: [&str; 16] =
-    ["BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"];
-
-/// The number of decimals of an amount in this currency (ISO 4217, upper case).
+/// The number of decimals of an amount in this currency (ISO 4217, upper case): that of ISO 4217, or where the processor counts in
+/// other units than ISO, that of the processor. 2 for a code that is none.
 pub(crate) fn decimals(currency: &str) -> usize {
-    if WITHOUT_DECIMALS.contains(&currency) { 0 } else { 2 }
+    match currency {
+        "MGA" => 0,
+        "ISK" => 2,
+        _ => Currency::from_code(currency).and_then(Currency::exponent).map_or(2, usize::from),
+    }
+}
+
+/// The currency of this code in upper or lower case, if it is money that people pay with: no metal, fund or placeholder.
+pub(crate) fn money_of(code: &str) -> Option<String> {
+    let known = Currency::from_code(&code.to_ascii_uppercase())?;
+    (!known.is_special() && !known.is_fund()).then(|| known.code().to_owned())
 }
 
 impl Price {
@@ -263,11 +270,13 @@ impl Price {
 impl std::fmt::Display for Price {
     /// An amount with its currency, for machines: `30.00 CHF`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if decimals(&self.currency) == 0 {
+        let decimals = decimals(&self.currency);
+        if decimals == 0 {
             return write!(f, "{} {}", self.cents, self.currency);
         }
         let (sign, cents) = (if self.cents < 0 { "-" } else { "" }, self.cents.unsigned_abs());
-        write!(f, "{sign}{}.{:02} {}", cents / 100, cents % 100, self.currency)
+        let unit = 10_u64.pow(decimals as u32);
+        write!(f, "{sign}{}.{:0decimals$} {}", cents / unit, cents % unit, self.currency)
     }
 }
 

@@ -132,4 +132,50 @@ fn a_country_has_one_currency_or_says_nothing() {
 fn a_price_is_written_as_people_write_it() {
     let shown = |cents, currency: &str| Price { cents, currency: currency.to_owned() }.to_string();
     assert_eq!((shown(3005, "CHF"), shown(500, "JPY")), ("30.05 CHF".to_owned(), "500 JPY".to_owned()));
+    assert_eq!((shown(5_000, "KWD"), shown(-5, "BHD")), ("5.000 KWD".to_owned(), "-0.005 BHD".to_owned()));
+    let said = Price { cents: 1_234_567, currency: "TND".to_owned() };
+    assert_eq!(
+        (said.in_words(Language::English), said.in_words(Language::French)),
+        ("1,234.567 TND".to_owned(), "1\u{202f}234,567 TND".to_owned())
+    );
+}
+
+#[test]
+fn an_amount_has_the_decimals_of_iso_4217_and_is_typed_as_it_is_shown() {
+    for (currency, expected) in [
+        ("JPY", 0),
+        ("KRW", 0),
+        ("UGX", 0),
+        ("XOF", 0),
+        ("CHF", 2),
+        ("EUR", 2),
+        ("HUF", 2),
+        ("KWD", 3),
+        ("BHD", 3),
+        ("OMR", 3),
+        ("JOD", 3),
+        ("TND", 3),
+        ("IQD", 3),
+        ("LYD", 3),
+        // The processor counts the one in whole units, the other in hundredths.
+        ("MGA", 0),
+        ("ISK", 2),
+    ] {
+        assert_eq!(decimals(currency), expected, "{currency}");
+        for cents in [0, 5, 12_345, 999_999] {
+            let shown = Price { cents, currency: currency.to_owned() }.to_string();
+            let amount = shown.strip_suffix(&format!(" {currency}")).expect("the currency");
+            assert_eq!(crate::domain::till::parse_amount(amount, currency), Some(cents), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn a_fee_is_of_money_and_not_of_a_metal() {
+    for money in ["CHF", "eur", "KWD", "XAF", "XOF", "XPF", "XCD"] {
+        assert_eq!(money_of(money), Some(money.to_ascii_uppercase()));
+    }
+    for none in ["XXX", "XTS", "XAU", "XAG", "XPT", "XPD", "XDR", "CHE", "CLF", "FRANCS", ""] {
+        assert_eq!(money_of(none), None, "{none}");
+    }
 }

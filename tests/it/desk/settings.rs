@@ -72,6 +72,8 @@ fn an_amount_is_read_in_the_currency_that_the_same_form_names() {
     assert_eq!(fee("45.50", "CHF"), (303, 4_550));
     assert_eq!(fee("3000", "JPY"), (303, 3_000), "a yen has no hundredths");
     assert_eq!(fee("30.50", "JPY"), (422, 3_000));
+    assert_eq!(fee("5.000", "KWD"), (303, 5_000), "a dinar has thousandths");
+    assert_eq!(fee("5.000", "XXX"), (422, 5_000), "no currency");
     assert_eq!(fee("30", "CHF"), (303, 3_000));
     assert_eq!(fee("31.50", ""), (303, 3_150), "that of the country");
 }
