@@ -2,11 +2,13 @@
 //! or links is told to every admin.
 
 use super::{Change, notice};
-use crate::config::desk::{self, DeskSetting};
+use crate::config::desk::{self, CURRENCY, DeskSetting, FEE, Input};
 use crate::domain::audit::{Detail, Subject};
 use crate::domain::ids::ChangeId;
+use crate::domain::payment::Price;
 use crate::http::failure::{Failure, Stop};
-use crate::site::live;
+use crate::site::{Site, live};
+use crate::store::Read;
 use crate::store::tables::settings;
 
 /// The notice to every admin about a change of mail, SMS or addresses.
@@ -25,9 +27,14 @@ pub(crate) fn set(cx: &Change, values: &[NewValue]) -> Result<(), Stop<Mistakes>
     let before = live::read(&cx.site.keys, cx.tx)?;
     let mut after = before.clone();
     let mut changed = Vec::new();
-    for (setting, value) in values {
+    // The currency first: an amount is in the one before it in the table.
+    let order = |(setting, _): &&NewValue| setting.input == Input::Money;
+    let (amounts, others): (Vec<&NewValue>, Vec<&NewValue>) = values.iter().partition(order);
+    for (setting, value) in others.into_iter().chain(amounts) {
         let known = before.iter().find(|(key, _)| key == setting.key).map(|(_, value)| value);
-        if known == value.as_ref() || cx.site.config.fixed_by(setting.key).is_some() {
+        // The same number in another currency is another amount.
+        let is_same = known == value.as_ref() && (setting.input != Input::Money || !renames_currency(&changed));
+        if is_same || cx.site.config.fixed_by(setting.key).is_some() {
             continue;
         }
         after.retain(|(key, _)| key != setting.key);
@@ -50,11 +57,66 @@ pub(crate) fn set(cx: &Change, values: &[NewValue]) -> Result<(), Stop<Mistakes>
     Ok(())
 }
 
-/// The setting that a change was about, with the value before it. `None` where a later change of the same setting stands, or
-/// where the pages do not change the setting any more.
-pub(crate) fn undoing(cx: &Change, change_id: ChangeId) -> Result<Option<NewValue>, Failure> {
+fn renames_currency(changed: &[(&DeskSetting, &Option<String>)]) -> bool {
+    changed.iter().any(|(setting, _)| setting.key == CURRENCY)
+}
+
+/// Why a change is not undone.
+pub(crate) enum NotUndone {
+    /// A later change of the same setting stands, or the pages do not change the setting any more.
+    ChangedSince,
+    Mistakes(Mistakes),
+    /// Alone it would make a fee that nobody entered. The amount and the currency that belong together from before it.
+    Fee(Price),
+}
+
+/// Sets the value from before a change, as [`set`] does.
+pub(crate) fn undo(cx: &Change, change_id: ChangeId) -> Result<(), Stop<NotUndone>> {
+    cx.check_admin()?;
     let change = settings::find(cx.tx, change_id)?.ok_or_else(Failure::not_found)?;
-    let Some(setting) = desk::find(&change.key).filter(|_| change.is_last) else { return Ok(None) };
-    let before = settings::find_before(cx.tx, change_id, &change.key)?;
-    Ok(Some((setting, before.and_then(|before| before.value(&cx.site.keys)))))
+    let Some(setting) = desk::find(&change.key).filter(|_| change.is_last) else {
+        return Err(Stop::Denied(NotUndone::ChangedSince));
+    };
+    if [FEE, CURRENCY].contains(&setting.key)
+        && let Some(price) = fee_apart(cx, &change)?
+    {
+        return Err(Stop::Denied(NotUndone::Fee(price)));
+    }
+    let before = settings::find_before(cx.tx, change_id, setting.key)?;
+    let mut values = vec![(setting, before.and_then(|before| before.value(&cx.site.keys)))];
+    if let Some(fee) = desk::find(FEE).filter(|_| setting.key == CURRENCY) {
+        // The amount stays, and is one of the other currency from now on.
+        let set = live::read(&cx.site.keys, cx.tx)?.into_iter().find(|(key, _)| key == FEE);
+        values.push((fee, set.map(|(_, amount)| amount)));
+    }
+    set(cx, &values).map_err(|stop| stop.map(NotUndone::Mistakes))
+}
+
+/// The fee before a change of its amount or its currency, where undoing that change alone would make another. `None`: it would not.
+fn fee_apart(cx: &Change, change: &settings::Change) -> Result<Option<Price>, Failure> {
+    let (site, tx) = (cx.site, cx.tx);
+    let amount_of = |row: Option<&settings::Change>| {
+        let set = row.and_then(|row| row.value(&site.keys));
+        set.unwrap_or_else(|| site.config.start().text_at_start(FEE)).parse().unwrap_or(0)
+    };
+    let fee = settings::find_before(tx, change.change_id, FEE)?;
+    let entered = fee.as_ref().map(|fee| fee.change_id).unwrap_or_default();
+    let then = Price {
+        cents: amount_of(fee.as_ref()),
+        currency: currency_at(site, tx, if change.key == FEE { entered } else { change.change_id })?,
+    };
+    let now = site.fee(tx)?;
+    let (cents, currency) = match change.key.as_str() {
+        FEE => (then.cents, now.currency.unwrap_or_default()),
+        _ => (now.cents, then.currency.clone()),
+    };
+    Ok((cents != 0 && (cents, &*currency) != (then.cents, &*then.currency)).then_some(then))
+}
+
+/// The currency of the fee before a change; empty where it was not known.
+pub(crate) fn currency_at(site: &Site, tx: &Read, change_id: ChangeId) -> Result<String, Failure> {
+    let set = settings::find_before(tx, change_id, CURRENCY)?.and_then(|row| row.value(&site.keys));
+    let named = set.filter(|_| site.config.fixed_by(CURRENCY).is_none());
+    let named = named.unwrap_or_else(|| site.config.start().text_at_start(CURRENCY)).trim().to_ascii_uppercase();
+    Ok(site.currency(tx, Some(&*named).filter(|named| !named.is_empty()))?.unwrap_or_default())
 }

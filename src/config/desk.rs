@@ -146,6 +146,10 @@ desk_settings! {
     Addresses "public_url" Input::Line => public_url;
 }
 
+/// The amount of a year's fee, and the currency that it is in: neither says anything without the other.
+pub(crate) const FEE: &str = "membership.yearly_fee_cents";
+pub(crate) const CURRENCY: &str = "membership.currency";
+
 impl DeskSetting {
     /// Whether a value is so unusual that it is asked about once: a slip of the finger closes a hall, or makes it free. `units`: of
     /// the currency, in its smallest.

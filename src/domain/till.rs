@@ -1,8 +1,9 @@
 //! The till: kinds of payment at the desk, the sums of a day's entries, and the cash expected in the drawer. Amounts
 //! are in the smallest unit of a currency.
 
-use super::payment::decimals;
+use super::payment::{Price, decimals};
 use super::unicode::in_usual_width;
+use crate::i18n::language::Language;
 
 /// Whoever paid a fee so recently pays no second one without a question.
 pub(crate) const SECOND_FEE_SECONDS: i64 = 86_400;
@@ -135,11 +136,16 @@ pub(crate) fn parse_amount(typed: &str, currency: &str) -> Option<i64> {
     Some(whole.parse::<i64>().ok()? * unit + cents)
 }
 
+/// A typed amount for a text that says how to type one: `123.50`, or `123` in a currency without decimals.
+pub(crate) fn example_amount(language: Language, currency: &str) -> String {
+    let cents = 1_235 * 10_i64.pow(decimals(currency) as u32) / 10;
+    let said = Price { cents, currency: currency.to_owned() }.in_words(language);
+    said.split(' ').next().unwrap_or_default().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::payment::Price;
-    use crate::i18n::language::Language;
     use proptest::prelude::*;
 
     #[test]
@@ -190,6 +196,20 @@ mod tests {
                 Some(123_456_789),
                 "{shown}, as the page shows it"
             );
+        }
+    }
+
+    #[test]
+    fn the_example_of_an_amount_is_one_of_its_currency() {
+        for (currency, english, french) in
+            [("CHF", "123.50", "123,50"), ("JPY", "123", "123"), ("KWD", "123.500", "123,500")]
+        {
+            let example = |language| example_amount(language, currency);
+            assert_eq!(
+                (example(Language::English), example(Language::French)),
+                (english.to_owned(), french.to_owned())
+            );
+            assert!(Language::ALL.iter().all(|language| parse_amount(&example(*language), currency).is_some()));
         }
     }
 

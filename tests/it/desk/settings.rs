@@ -79,6 +79,46 @@ fn an_amount_is_read_in_the_currency_that_the_same_form_names() {
 }
 
 #[test]
+fn a_change_is_told_in_the_currency_of_then_and_no_undo_makes_a_fee_that_nobody_entered() {
+    let site = site();
+    let admin = Clerk::at(&site, &site.admin());
+    let fee = |amount: &str, currency: &str| {
+        let sent = [("membership.yearly_fee_cents", amount), ("membership.currency", currency)];
+        save(&admin, "membership", &sent)
+    };
+    let now = || (site.inside().config.yearly_fee_cents, site.inside().config.fee_currency.clone().unwrap_or_default());
+    let undo = |key: &str| {
+        let sql = "SELECT max(change_id) FROM settings WHERE key = ?1";
+        let change: i64 = site.change(|tx| Ok(tx.get(sql, [key])?));
+        admin.post("/desk/site/setting-changes/undo", &[("change", &change.to_string())])
+    };
+    assert_eq!(fee("80.00", "CHF").status, 303);
+    assert_eq!(fee("8000", "JPY").status, 303, "the same number of another unit");
+    assert_eq!(fee("9000", "JPY").status, 303);
+    let page = admin.get(PATH).page();
+    for told in ["80.00 CHF", "8,000 JPY", "9,000 JPY"] {
+        assert!(page.contains(&format!("Fee of a year: {told}")), "{told}: {page}");
+    }
+    assert_eq!((undo("membership.yearly_fee_cents").status, now()), (303, (8_000, "JPY".to_owned())));
+    assert_eq!((undo("membership.currency").status, now()), (303, (8_000, "CHF".to_owned())), "as it was: 80.00 CHF");
+
+    assert_eq!(fee("9000", "JPY").status, 303);
+    for key in ["membership.currency", "membership.yearly_fee_cents"] {
+        let refused = undo(key);
+        assert!(
+            refused.status == 422 && refused.page().contains("Before it the fee was 80.00 CHF"),
+            "{key}: {refused}"
+        );
+        let page = refused.page();
+        assert!(page.contains("value=\"80.00\"") && page.contains("value=\"CHF\""), "ready to be saved: {page}");
+        assert_eq!(now(), (9_000, "JPY".to_owned()));
+    }
+    let refused = fee("90.50", "JPY");
+    assert!(refused.status == 422 && refused.page().contains("like 123."), "a yen has no decimals: {refused}");
+    assert!(fee("many", "CHF").page().contains("like 123.50."));
+}
+
+#[test]
 fn a_setting_that_cannot_be_is_refused_by_its_name_and_nothing_changes() {
     let site = site();
     let admin = Clerk::at(&site, &site.admin());

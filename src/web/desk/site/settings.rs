@@ -1,13 +1,13 @@
 //! *Settings*: what admins set in pages, made from the one list of such settings. Each change is undone by one click.
 
 use super::PART;
-use crate::app::settings::{self as effect, NewValue};
+use crate::app::settings::{self as effect, NewValue, NotUndone};
 use crate::app::{self, Change};
 use crate::auth::Clerk;
-use crate::config::desk::{self, DeskSetting, Group, Input};
+use crate::config::desk::{self, CURRENCY, DeskSetting, FEE, Group, Input};
 use crate::domain::ids::ChangeId;
 use crate::domain::payment::Price;
-use crate::domain::till::parse_amount;
+use crate::domain::till::{example_amount, parse_amount};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::{Call, host_name};
@@ -15,6 +15,7 @@ use crate::http::failure::{Failure, Stop};
 use crate::http::{fields, reply};
 use crate::i18n::language::Text;
 use crate::site::{Site, live};
+use crate::store::Read;
 use crate::store::tables::settings::{self as rows, Change as Row};
 use crate::store::tables::site_texts::{self, Kind};
 use crate::web::{Form, Frame, form, form_status, read_form, show as shown};
@@ -26,7 +27,6 @@ const CHANGES_SHOWN: i64 = 30;
 const VALUE_CHARS_MAX: usize = 500;
 const SURE_CHARS_MAX: usize = 2_000;
 const PATH: &str = "/desk/site/settings";
-const CURRENCY: &str = "membership.currency";
 
 #[derive(Template)]
 #[template(path = "desk/settings.html", config = "assets/templates/askama.toml")]
@@ -98,7 +98,18 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
         let currency = site.fee(tx)?.currency.unwrap_or_default();
         // A site that requires no waiver reads nothing of them.
         let lacks_text = site.config.waiver.required && site_texts::find_in_force(tx, Kind::Waiver)?.is_none();
-        Ok((live::read(&site.keys, tx)?, rows::list(tx, CHANGES_SHOWN)?, currency, lacks_text))
+        let change = |row: Row| {
+            let setting = desk::find(&row.key);
+            Ok::<_, Failure>(ChangeView {
+                change_id: row.change_id,
+                at: when::moment(language, &zone, row.set_at),
+                what: told(site, tx, call, &row, setting)?,
+                is_last: row.is_last && setting.is_some(),
+                admin: row.admin,
+            })
+        };
+        let changes = rows::list(tx, CHANGES_SHOWN)?.into_iter().map(change);
+        Ok((live::read(&site.keys, tx)?, changes.collect::<Result<Vec<_>, Failure>>()?, currency, lacks_text))
     })?;
     let typed = |key: &str| {
         let typed = refused.as_ref().and_then(|refused| refused.typed.iter().find(|(known, _)| *known == key));
@@ -117,27 +128,10 @@ fn page(site: &Site, call: &Call, clerk: &Clerk, refused: Option<Refused>) -> An
             fields,
         }
     };
-    let change = |row: Row| {
-        let setting = desk::find(&row.key);
-        ChangeView {
-            change_id: row.change_id,
-            at: when::moment(language, &zone, row.set_at),
-            what: told(site, call, &row, setting, &currency),
-            is_last: row.is_last && setting.is_some(),
-            admin: row.admin,
-        }
-    };
     let (group_name, odd, problem) = refused.as_ref().map_or_else(Default::default, |refused| {
         (refused.group.clone(), refused.odd.clone(), Some(refused.problem.clone()))
     });
-    let page = Page {
-        groups: Group::ALL.map(group).into(),
-        changes: changes.into_iter().map(change).collect(),
-        refused: group_name,
-        odd,
-        problem,
-        frame,
-    };
+    let page = Page { groups: Group::ALL.map(group).into(), changes, refused: group_name, odd, problem, frame };
     Ok(shown(form_status(page.problem.is_some()), language, &page))
 }
 
@@ -201,17 +195,27 @@ fn field(
 }
 
 /// A change in words: the setting and its new value. Secrets are not shown.
-fn told(site: &Site, call: &Call, row: &Row, setting: Option<&'static DeskSetting>, currency: &str) -> String {
-    let Some(setting) = setting else { return row.key.clone() };
+fn told(
+    site: &Site,
+    tx: &Read,
+    call: &Call,
+    row: &Row,
+    setting: Option<&'static DeskSetting>,
+) -> Result<String, Failure> {
+    let Some(setting) = setting else { return Ok(row.key.clone()) };
     let value = match (setting.input, row.value(&site.keys)) {
         (_, None) => call.say("settings.default"),
         (Input::Secret, _) => call.say("settings.secret"),
-        (Input::Money, Some(value)) => amount(&value, currency),
+        // In the currency of then: another later does not change what was meant.
+        (Input::Money, Some(value)) => {
+            let currency = effect::currency_at(site, tx, row.change_id)?;
+            value.parse().map_or(value, |cents| Price { cents, currency }.in_words(call.language()))
+        }
         (Input::Truth, Some(value)) => call.say(if value == "true" { "settings.yes" } else { "settings.no" }),
         (_, Some(value)) if value.is_empty() => call.say("settings.nothing"),
         (_, Some(value)) => value,
     };
-    call.language().labelled(&call.say(setting.label), &value)
+    Ok(call.language().labelled(&call.say(setting.label), &value))
 }
 
 /// What a form of a group says.
@@ -263,32 +267,30 @@ pub(crate) fn save(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     }
     let (values, odd) = match judge(site, call, &typed) {
         Ok(judged) => judged,
-        Err(stop) => return refuse(call.say(stop.denial()?), String::new()),
+        Err(stop) => return refuse(stop.denial()?, String::new()),
     };
     if !odd.is_empty() && odd != sure {
         return refuse(call.language().say(&Text::new("settings.sure").with("values", &odd)), odd);
     }
-    match change(site, call, clerk, |_| Ok(Some(values.clone()))) {
+    match change(site, call, clerk, |cx| effect::set(cx, &values)) {
         Ok(()) => Ok(reply::see_other(&format!("{PATH}?done=saved#{}", group.name()))),
-        Err(stop) => refuse(stop.denial()?, String::new()),
+        Err(stop) => refuse(in_words(call, &stop.denial()?), String::new()),
     }
 }
 
-/// The values that differ from those in force, and the unusual ones among them in words; or the key of what is wrong.
-fn judge(
-    site: &Site,
-    call: &Call,
-    typed: &[(&'static str, String)],
-) -> Result<(Vec<NewValue>, String), Stop<&'static str>> {
+/// The values that differ from those in force, and the unusual ones among them in words; or what is wrong.
+fn judge(site: &Site, call: &Call, typed: &[(&'static str, String)]) -> Result<(Vec<NewValue>, String), Stop<String>> {
     // An amount is in the currency that the same form names, unless the file names another.
     let named = typed.iter().find(|(key, _)| *key == CURRENCY && site.config.fixed_by(key).is_none());
     let named = named.map(|(_, currency)| currency.to_ascii_uppercase());
-    let (set, currency) = site.store.read(|tx| {
+    let (set, currency, is_renamed) = site.store.read(|tx| {
+        let now = site.fee(tx)?.currency;
         let currency = match &named {
             Some(named) => site.currency(tx, Some(&**named).filter(|named| !named.is_empty()))?,
-            None => site.fee(tx)?.currency,
+            None => now.clone(),
         };
-        Ok((live::read(&site.keys, tx)?, currency.unwrap_or_default()))
+        let is_renamed = currency != now;
+        Ok((live::read(&site.keys, tx)?, currency.unwrap_or_default(), is_renamed))
     })?;
     let unit = parse_amount("1", &currency).unwrap_or(1);
     let (mut values, mut odd): (Vec<NewValue>, Vec<String>) = Default::default();
@@ -297,11 +299,17 @@ fn judge(
         let value = match setting.input {
             Input::Money => match parse_amount(text, &currency) {
                 Some(cents) => cents.to_string(),
-                None => return Err(Stop::Denied("till.no_amount")),
+                None => {
+                    let example = example_amount(call.language(), &currency);
+                    return Err(Stop::Denied(
+                        call.language().say(&Text::new("till.no_amount").with("example", example)),
+                    ));
+                }
             },
             _ => text.clone(),
         };
-        if setting.input != Input::Secret && value == text_in_force(site, &set, setting) {
+        let is_amount = setting.input == Input::Money;
+        if setting.input != Input::Secret && !(is_amount && is_renamed) && value == text_in_force(site, &set, setting) {
             continue;
         }
         if setting.is_odd(&value, unit) {
@@ -311,7 +319,7 @@ fn judge(
     }
     let names = typed.iter().find(|(key, _)| *key == "names").map(|(_, names)| names);
     if names.is_some_and(|names| !reaches(call, names)) {
-        return Err(Stop::Denied("settings.own_name"));
+        return Err(Stop::Denied(call.say("settings.own_name")));
     }
     Ok((values, odd.join(" · ")))
 }
@@ -326,27 +334,35 @@ fn reaches(call: &Call, names: &str) -> bool {
 /// `POST /desk/site/setting-changes/undo`: sets the value from before a change.
 pub(crate) fn undo(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
     let change_id = read_form(call, |form: &mut Form| form.required("change", fields::id))?;
-    let back = |cx: &Change| Ok(effect::undoing(cx, change_id)?.map(|value| vec![value]));
-    match change(site, call, clerk, back) {
-        Ok(()) => Ok(reply::see_other(&format!("{PATH}?done=undone#changes"))),
-        Err(stop) => {
-            let problem = stop.denial()?;
-            page(site, call, clerk, Some(Refused { group: "undo".to_owned(), problem, ..Refused::default() }))
-        }
-    }
+    let stop = match change(site, call, clerk, |cx| effect::undo(cx, change_id)) {
+        Ok(()) => return Ok(reply::see_other(&format!("{PATH}?done=undone#changes"))),
+        Err(stop) => stop.denial()?,
+    };
+    let of_undo = |problem| Refused { group: "undo".to_owned(), problem, ..Refused::default() };
+    let refused = match stop {
+        NotUndone::ChangedSince => of_undo(call.say("settings.changed_since")),
+        NotUndone::Mistakes(mistakes) => of_undo(in_words(call, &mistakes)),
+        // The form of the group has both as they were, to be saved.
+        NotUndone::Fee(price) => Refused {
+            group: Group::Membership.name().to_owned(),
+            problem: call
+                .language()
+                .say(&Text::new("settings.fee_together").with("amount", price.in_words(call.language()))),
+            typed: vec![(FEE, amount(&price.cents.to_string(), &price.currency)), (CURRENCY, price.currency)],
+            odd: String::new(),
+        },
+    };
+    page(site, call, clerk, Some(refused))
 }
 
-/// Sets values and puts them in force. A denial is a problem in words.
-fn change(
+/// Sets values and puts them in force.
+fn change<D>(
     site: &Site,
     call: &Call,
     clerk: &Clerk,
-    values: impl Fn(&Change) -> Result<Option<Vec<NewValue>>, Failure>,
-) -> Result<(), Stop<String>> {
-    app::try_change(site, clerk, call.language(), |cx| {
-        let Some(values) = values(cx)? else { return Err(Stop::Denied(call.say("settings.changed_since"))) };
-        effect::set(cx, &values).map_err(|stop| stop.map(|mistakes| in_words(call, &mistakes)))
-    })?;
+    set: impl Fn(&Change) -> Result<(), Stop<D>>,
+) -> Result<(), Stop<D>> {
+    app::try_change(site, clerk, call.language(), set)?;
     Ok(site.load_settings()?)
 }
 

@@ -11,7 +11,7 @@ use crate::auth::Clerk;
 use crate::domain::ids::MemberId;
 use crate::domain::local_time::TimeZone;
 use crate::domain::payment::Price;
-use crate::domain::till::{Kind, Sums, parse_amount};
+use crate::domain::till::{Kind, Sums, example_amount, parse_amount};
 use crate::domain::when;
 use crate::http::Answer;
 use crate::http::call::Call;
@@ -134,7 +134,7 @@ fn page(
         sums: table(language, &day.sums, &currency),
         waiting,
         movement: movements::view(call, &day, movement),
-        problem: problem.map(|key| language.say(&problem_text(key, &day))),
+        problem: problem.map(|key| problem_text(language, key, &day)),
         closing: day.currency.as_ref().map(|currency| closing_form(language, &day, currency, typed)),
         wrong: match problem {
             None => "",
@@ -148,8 +148,10 @@ fn page(
 }
 
 /// Why a form was refused, with what holds now.
-fn problem_text(key: &'static str, day: &Day) -> Text {
-    Text::new(key).with("currency", day.currency.clone().unwrap_or_default())
+fn problem_text(language: Language, key: &'static str, day: &Day) -> String {
+    let currency = day.currency.as_deref().unwrap_or_default();
+    let text = Text::new(key).with("currency", currency).with("example", example_amount(language, currency));
+    language.say(&text)
 }
 
 /// The form with the typed values, else with the defaults.

@@ -48,7 +48,7 @@ pub(super) fn view(call: &Call, day: &Day, refused: Option<(Typed, &'static str)
         takes_float: day.takes_float,
         number: number.unwrap_or_else(new_form_number),
         kind: typed.as_ref().map_or("", |typed| typed.kind.name()),
-        problem: problem.map(|key| call.language().say(&problem_text(key, day))),
+        problem: problem.map(|key| problem_text(call.language(), key, day)),
         amount: typed.as_ref().map(|typed| typed.amount.clone()).unwrap_or_default(),
         reason: typed.map(|typed| typed.reason).unwrap_or_default(),
     }
