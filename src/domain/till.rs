@@ -44,6 +44,11 @@ impl Kind {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// Whether an entry of this kind is of cash in the drawer.
+    pub(crate) fn is_in_drawer(self) -> bool {
+        matches!(self, Kind::Cash | Kind::Float | Kind::CashIn | Kind::CashOut)
+    }
+
     /// The key of the kind's text.
     pub(crate) fn key(self) -> &'static str {
         ["till.cash", "till.terminal", "till.voucher", "till.free", "till.kind_float", "till.kind_in", "till.kind_out"]
@@ -134,6 +139,11 @@ pub(crate) fn parse_amount(typed: &str, currency: &str) -> Option<i64> {
     let padded = format!("{part:0<decimals$}");
     let cents = if padded.is_empty() { 0 } else { padded.parse::<i64>().ok()? };
     Some(whole.parse::<i64>().ok()? * unit + cents)
+}
+
+/// The greatest amount of cash, in the smallest unit, that is moved without a question: 10,000 in a currency of two decimals.
+pub(crate) fn usual_cash_max(currency: &str) -> i64 {
+    10_000 * 10_i64.pow(decimals(currency).max(2) as u32)
 }
 
 /// A typed amount for a text that says how to type one: `123.50`, or `123` in a currency without decimals.

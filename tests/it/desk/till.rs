@@ -359,6 +359,61 @@ fn cash_that_was_moved_by_mistake_is_reversed_by_a_row_until_the_closing_has_cou
 }
 
 #[test]
+fn what_the_drawer_does_not_hold_is_not_given_back() {
+    let site = site();
+    let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));
+    let admin = Clerk::at(&site, &site.admin());
+    let number = std::cell::Cell::new(40);
+    let send = |kind: &str, amount: &str| {
+        number.set(number.get() + 1);
+        let number = number.get().to_string();
+        let fields = [("kind", kind), ("amount", amount), ("currency", "CHF"), ("reason", "bank"), ("number", &number)];
+        assert_eq!(clerk.post("/desk/till/move", &fields).status, 303);
+        site.change(|tx| Ok(tx.get::<i64>("SELECT max(entry_id) FROM till_entries", [])?))
+    };
+    let undo = |entry: i64| admin.post(&format!("/desk/till/entries/{entry}/undo"), &[("reason", "a slip")]);
+    let refused = |entry: i64| {
+        let reply = undo(entry);
+        assert!(reply.status == 422 && reply.page().contains("under Cash in and out"), "{reply}");
+    };
+    let fee = pay(&clerk, jane.id, "cash", "");
+    let out = send("out", "30");
+    refused(fee);
+    assert!(paid_until(&site, &jane).is_some(), "the year stays");
+    let float = send("float", "20");
+    let back = send("out", "20");
+    refused(float);
+    assert_eq!(undo(back).status, 303, "to put back is no question of the drawer");
+    assert_eq!((undo(float).status, undo(out).status, undo(fee).status), (303, 303, 303));
+    let card = pay(&clerk, jane.id, "terminal", "");
+    assert_eq!(undo(card).status, 303, "not from the drawer");
+    let late = pay(&clerk, jane.id, "cash", "");
+    assert_eq!(close(&clerk, "30", "29.99", "").status, 303);
+    refused(late);
+    send("in", "0.01");
+    assert_eq!(undo(late).status, 303);
+}
+
+#[test]
+fn an_unusual_amount_of_cash_is_asked_about_once() {
+    let site = site();
+    let clerk = Clerk::at(&site, &site.desk());
+    let send = |kind: &str, amount: &str, more: &[(&str, &str)]| {
+        let fields = [("kind", kind), ("amount", amount), ("currency", "CHF"), ("reason", "x"), ("number", "51")];
+        clerk.post("/desk/till/move", &[&fields[..], more].concat())
+    };
+    for kind in ["float", "in"] {
+        let asked = send(kind, "99,999,999.99", &[]);
+        assert!(asked.status == 422 && asked.page().contains("Really 99,999,999.99?"), "{kind}: {asked}");
+        let sure = field(&asked.page(), "sure");
+        assert_eq!(send(kind, "88888888", &[("sure", &sure)]).status, 422, "another is asked about anew");
+        assert_eq!(deeds(&site, "till.moved"), 0);
+    }
+    assert_eq!(send("float", "10000.01", &[("sure", "10000.01")]).status, 303);
+    assert!(!clerk.get("/desk/till").page().contains("name=\"sure\""));
+}
+
+#[test]
 fn a_receipt_is_printed_and_mailed_in_the_member_s_language() {
     let site = site();
     let (jane, clerk) = (site.member("jane"), Clerk::at(&site, &site.desk()));

@@ -3,7 +3,7 @@
 use super::{Day, moment, read_day};
 use crate::app::Change;
 use crate::domain::audit::{Detail, Subject};
-use crate::domain::till::Kind;
+use crate::domain::till::{Kind, usual_cash_max};
 use crate::http::failure::{Failure, Stop};
 use crate::store::tables::till::{self, Entry};
 
@@ -17,6 +17,8 @@ pub(crate) struct Movement<'a> {
     /// That of the page on which the clerk typed the amount.
     pub(crate) currency: &'a str,
     pub(crate) reason: &'a str,
+    /// Whether the clerk was asked about an unusual amount, and means it.
+    pub(crate) is_sure: bool,
     /// Identifies the form, so that a form that is sent twice moves cash once.
     pub(crate) form_number: i64,
 }
@@ -30,6 +32,8 @@ pub(crate) enum MovementDenial {
     /// The amount is 0.
     Nothing,
     ReasonMissing,
+    /// The amount is so unusual that the clerk is asked.
+    Unusual,
     /// The cash that was in the drawer at the beginning is known already.
     FloatKnown,
     /// More is taken out than is in the drawer.
@@ -46,6 +50,7 @@ impl MovementDenial {
             MovementDenial::CurrencyChanged => "till.currency_changed",
             MovementDenial::Nothing => "till.no_amount",
             MovementDenial::ReasonMissing => "till.reason_missing",
+            MovementDenial::Unusual => "till.sure",
             MovementDenial::FloatKnown => "till.float_known",
             MovementDenial::TooMuch => "till.out_too_much",
             MovementDenial::Changed => "till.form_used",
@@ -94,9 +99,9 @@ fn judge(movement: &Movement, day: &Day) -> Result<String, MovementDenial> {
         _ if currency != movement.currency => Err(MovementDenial::CurrencyChanged),
         _ if movement.cents <= 0 => Err(MovementDenial::Nothing),
         Kind::Float if !day.takes_float => Err(MovementDenial::FloatKnown),
-        Kind::Float => Ok(currency),
-        _ if movement.reason.is_empty() => Err(MovementDenial::ReasonMissing),
+        Kind::CashIn | Kind::CashOut if movement.reason.is_empty() => Err(MovementDenial::ReasonMissing),
         Kind::CashOut if movement.cents > day.expected_cents() => Err(MovementDenial::TooMuch),
+        _ if movement.cents > usual_cash_max(&currency) && !movement.is_sure => Err(MovementDenial::Unusual),
         _ => Ok(currency),
     }
 }

@@ -58,6 +58,8 @@ pub(crate) enum Denial {
     Changed,
     /// The closing has counted the cash.
     Closed,
+    /// The drawer does not hold the cash that the undoing takes out of it.
+    NotInDrawer,
 }
 
 impl Denial {
@@ -75,6 +77,7 @@ impl Denial {
             Denial::PriceChanged => "till.price_changed",
             Denial::Changed => "till.changed",
             Denial::Closed => "till.move_closed",
+            Denial::NotInDrawer => "till.undo_too_much",
         }
     }
 }
@@ -308,6 +311,9 @@ pub(crate) fn undo_entry(cx: &Change, entry_id: i64, reason: &str) -> Result<i64
         None if entry_id <= day.from => return Err(Stop::Denied(Denial::Closed)),
         None => Subject::Site,
     };
+    if entry.kind.is_in_drawer() && entry.amount_cents > cash_in(cx.tx, &day, &entry.currency)? {
+        return Err(Stop::Denied(Denial::NotInDrawer));
+    }
     let (kind, cents) = (entry.kind, -entry.amount_cents);
     let undo = till::insert(
         cx.tx,
@@ -328,6 +334,14 @@ pub(crate) fn undo_entry(cx: &Change, entry_id: i64, reason: &str) -> Result<i64
     let detail = Detail::none().number("entry_id", undo).number("undoes", entry_id).word("kind", kind.name());
     cx.record(action, &subject, &detail.number("amount_cents", cents))?;
     Ok(undo)
+}
+
+/// The cash of a currency in the drawer.
+fn cash_in(tx: &Read, day: &Day, currency: &str) -> Result<i64, Failure> {
+    if day.currency.as_deref() == Some(currency) {
+        return Ok(day.expected_cents());
+    }
+    Ok(till::find_left(tx, currency)?.unwrap_or_default())
 }
 
 /// Takes back the year that a fee granted. Returns whose fee it was.

@@ -27,6 +27,8 @@ pub(super) struct View {
     pub(super) amount: String,
     pub(super) reason: String,
     pub(super) problem: Option<String>,
+    /// The unusual amount that the clerk is asked about; the same form sent again enters it.
+    pub(super) sure: String,
 }
 
 /// A form as it was sent.
@@ -37,6 +39,8 @@ pub(super) struct Typed {
     number: i64,
     /// The currency that the page showed.
     currency: String,
+    /// The unusual amount that the clerk was asked about.
+    sure: String,
 }
 
 /// The forms with what was typed, else empty.
@@ -48,7 +52,15 @@ pub(super) fn view(call: &Call, day: &Day, refused: Option<(Typed, &'static str)
         takes_float: day.takes_float,
         number: number.unwrap_or_else(new_form_number),
         kind: typed.as_ref().map_or("", |typed| typed.kind.name()),
-        problem: problem.map(|key| problem_text(call.language(), key, day)),
+        problem: problem.map(|key| match (&typed, key == MovementDenial::Unusual.key()) {
+            (Some(typed), true) => call.language().say(&Text::new(key).with("amount", &typed.amount)),
+            _ => problem_text(call.language(), key, day),
+        }),
+        sure: typed
+            .as_ref()
+            .filter(|_| problem == Some(MovementDenial::Unusual.key()))
+            .map(|typed| typed.amount.clone())
+            .unwrap_or_default(),
         amount: typed.as_ref().map(|typed| typed.amount.clone()).unwrap_or_default(),
         reason: typed.map(|typed| typed.reason).unwrap_or_default(),
     }
@@ -62,6 +74,7 @@ pub(crate) fn make(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         reason: form.line("reason", TEXT_CHARS_MAX),
         number: form.required("number", read_form_number),
         currency: form.line("currency", CURRENCY_CHARS_MAX),
+        sure: form.line("sure", AMOUNT_CHARS_MAX),
     })?;
     let Some(cents) = parse_amount(&typed.amount, &typed.currency) else {
         return refuse(site, call, clerk, typed, MovementDenial::Nothing);
@@ -71,6 +84,7 @@ pub(crate) fn make(site: &Site, call: &Call, clerk: &Clerk) -> Answer {
         cents,
         currency: &typed.currency,
         reason: &typed.reason,
+        is_sure: typed.sure == typed.amount,
         form_number: typed.number,
     };
     match app::try_change(site, clerk, call.language(), |cx| drawer::move_cash(cx, &movement)) {
