@@ -288,8 +288,8 @@ impl Settings {
             fee_currency: self.text("membership.currency", currency).flatten(),
             minutes_per_quarter_hour: self.whole("tunnel.minutes_per_quarter_hour", 0, 600),
             evening_until_hour: self.whole("tunnel.evening_until_hour", 0, 12),
-            usual_minutes: self.list("tunnel.usual_minutes", flight_minutes),
-            kiosk_minutes: self.list("tunnel.kiosk_minutes", flight_minutes),
+            usual_minutes: self.minutes("tunnel.usual_minutes"),
+            kiosk_minutes: self.minutes("tunnel.kiosk_minutes"),
             cancel_hours: self.whole("tunnel.cancel_hours", 0, 8_760),
             mail: self.mail(),
             sms: self.sms(),
@@ -374,6 +374,15 @@ impl Settings {
             }
         }
         values
+    }
+
+    /// Durations that a page offers, each once.
+    fn minutes(&mut self, key: &str) -> Vec<i64> {
+        let minutes = self.list(key, flight_minutes);
+        if let Some(twice) = minutes.iter().enumerate().find(|(at, one)| minutes[..*at].contains(one)) {
+            self.mistake(key, &format!("names {} twice, and must name each once", twice.1));
+        }
+        minutes
     }
 
     fn whole(&mut self, key: &str, least: i64, most: i64) -> i64 {

@@ -46,11 +46,15 @@ impl Settings {
     }
 
     pub(super) fn reminders(&mut self) -> Reminders {
-        Reminders {
-            enabled: self.truth("reminders.enabled"),
-            from_hour: self.whole("reminders.from_hour", 0, 23),
-            until_hour: self.whole("reminders.until_hour", 1, 24),
+        let (from_hour, until_hour) =
+            (self.whole("reminders.from_hour", 0, 23), self.whole("reminders.until_hour", 1, 24));
+        if until_hour <= from_hour {
+            let what = format!(
+                "must be later on the same day than reminders.from_hour ({from_hour}), else no reminder is ever sent"
+            );
+            self.mistake("reminders.until_hour", &what);
         }
+        Reminders { enabled: self.truth("reminders.enabled"), from_hour, until_hour }
     }
 }
 

@@ -178,3 +178,19 @@ fn a_demo_has_no_delays_and_the_usual_limit_of_messages_by_its_form() {
     assert_eq!(limits.contacts_per_hour_per_address, Config::defaults().limits.contacts_per_hour_per_address);
     assert!(limits.signups_per_hour_per_address > Config::defaults().limits.signups_per_hour_per_address);
 }
+
+#[test]
+fn minutes_are_named_once_and_reminders_have_an_hour_of_the_day() {
+    for (file, key, words) in [
+        ("[tunnel]\nusual_minutes = [\"5\", \"5\", \"5\"]", "tunnel.usual_minutes", "names 5 twice"),
+        ("[tunnel]\nkiosk_minutes = [\"2\", \"10\", \"2\"]", "tunnel.kiosk_minutes", "names 2 twice"),
+        ("[reminders]\nfrom_hour = 20\nuntil_hour = 20", "reminders.until_hour", "reminders.from_hour (20)"),
+        ("[reminders]\nfrom_hour = 20", "reminders.until_hour", "reminders.from_hour (20)"),
+        ("[reminders]\nfrom_hour = 22\nuntil_hour = 6", "reminders.until_hour", "later on the same day"),
+    ] {
+        let mistakes = with(file).unwrap_err();
+        assert!(mistakes.len() == 1 && mistakes[0].contains(key) && mistakes[0].contains(words), "{mistakes:?}");
+    }
+    assert_eq!(with("[tunnel]\nusual_minutes = [\"5\", \"15\"]").unwrap().usual_minutes, vec![5, 15]);
+    assert_eq!(with("[reminders]\nfrom_hour = 23\nuntil_hour = 24").unwrap().reminders.from_hour, 23);
+}

@@ -119,6 +119,24 @@ fn a_change_is_told_in_the_currency_of_then_and_no_undo_makes_a_fee_that_nobody_
 }
 
 #[test]
+fn repeated_minutes_and_hours_in_which_nothing_is_sent_are_refused_with_what_would_be_right() {
+    let site = site();
+    let admin = Clerk::at(&site, &site.admin());
+    let hours = |from: &str, until: &str| {
+        save(&admin, "reminders", &[("reminders.from_hour", from), ("reminders.until_hour", until)])
+    };
+    for (refused, words) in [
+        (save(&admin, "flying", &[("tunnel.usual_minutes", "5, 5, 5")]), "names 5 twice"),
+        (save(&admin, "flying", &[("tunnel.kiosk_minutes", "2, 5, 2")]), "names 2 twice"),
+        (hours("20", "20"), "later on the same day"),
+        (hours("20", "9"), "later on the same day"),
+    ] {
+        assert!(refused.status == 422 && refused.page().contains(words), "{words}: {refused}");
+    }
+    assert_eq!((hours("20", "21").status, hours("0", "24").status), (303, 303));
+}
+
+#[test]
 fn a_setting_that_cannot_be_is_refused_by_its_name_and_nothing_changes() {
     let site = site();
     let admin = Clerk::at(&site, &site.admin());
