@@ -14,37 +14,50 @@ use crate::moment::Moment;
 use crate::ops::backup::off_site::mount::is_same_disk;
 use crate::routes::TABLE;
 use crate::site::{Site, live};
+use clap::Args;
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
 
-pub(super) fn run(global: &Global, args: &[OsString]) -> CommandResult {
-    let (mut settings, config) = (global.settings(), global.checked()?);
-    let mut warnings: Vec<String> = off_site_on_same_disk(&config).into_iter().collect();
-    warnings.extend(unusable_keys(&config));
-    let open = OpenFromHome::under(&config);
-    let unread = set_in_pages(config, args).map(|set| settings.add_desk(&set)).err();
-    warnings.splice(0..0, settings.warnings());
-    let effective = settings.effective();
-    let settings: Vec<_> = effective.into_iter().map(|(key, value, origin)| Setting { key, value, origin }).collect();
-    let mut values: Map<_, _> = settings.iter().map(|setting| (setting.key.clone(), setting.value())).collect();
-    let mut text = Table::new(settings).to_string();
-    if let Some(open) = &open {
-        text.push_str(&format!("\n\n{open}"));
-        values.insert("from_home".to_owned(), open.value());
+#[derive(Args)]
+pub(super) struct Check {}
+
+impl Check {
+    /// Runs in the shell's process.
+    pub(super) fn run(&self, global: &Global, args: &[OsString]) -> CommandResult {
+        let (mut settings, config) = (global.settings(), global.checked()?);
+        let mut warnings: Vec<String> = off_site_on_same_disk(&config).into_iter().collect();
+        warnings.extend(unusable_keys(&config));
+        let open = OpenFromHome::under(&config);
+        let unread = set_in_pages(config, args).map(|set| settings.add_desk(&set)).err();
+        warnings.splice(0..0, settings.warnings());
+        let effective = settings.effective();
+        let settings: Vec<_> =
+            effective.into_iter().map(|(key, value, origin)| Setting { key, value, origin }).collect();
+        let mut values: Map<_, _> = settings.iter().map(|setting| (setting.key.clone(), setting.value())).collect();
+        let mut text = Table::new(settings).to_string();
+        if let Some(open) = &open {
+            text.push_str(&format!("\n\n{open}"));
+            values.insert("from_home".to_owned(), open.value());
+        }
+        if let Some(why) = &unread {
+            text.push_str(&format!("\n\nNot shown is what admins set in pages: {why}"));
+            values.insert("pages_not_shown".to_owned(), json!(why));
+        }
+        for warning in &warnings {
+            text.push_str(&format!("\n\nWarning: {warning}"));
+        }
+        if !warnings.is_empty() {
+            values.insert("warnings".to_owned(), json!(warnings));
+        }
+        done(text, Value::Object(values))
     }
-    if let Some(why) = &unread {
-        text.push_str(&format!("\n\nNot shown is what admins set in pages: {why}"));
-        values.insert("pages_not_shown".to_owned(), json!(why));
+
+    /// Runs in the server's process: what admins set in pages as JSON, for the shell's process.
+    pub(super) fn answer(&self, site: &Shell) -> CommandResult {
+        text(json!(read(site)?).to_string())
     }
-    for warning in &warnings {
-        text.push_str(&format!("\n\nWarning: {warning}"));
-    }
-    if !warnings.is_empty() {
-        values.insert("warnings".to_owned(), json!(warnings));
-    }
-    done(text, Value::Object(values))
 }
 
 /// What admins set in pages, secrets hidden: from the database, or from the server that has its lock. The error says why it is not
@@ -79,11 +92,6 @@ type SetInPages = Vec<(String, String)>;
 fn read(site: &Site) -> Result<SetInPages, Failure> {
     let set = site.store.read(|tx| live::read(&site.keys, tx))?;
     Ok(set.into_iter().map(|(key, text)| (key.clone(), desk::hidden(&key, text))).collect())
-}
-
-/// Runs in the server's process: what admins set in pages as JSON, for the shell's process.
-pub(super) fn answer(site: &Shell) -> CommandResult {
-    text(json!(read(site)?).to_string())
 }
 
 /// The key files of other networks that cannot be used: without one nobody signs in by its network.

@@ -92,7 +92,7 @@ enum Command {
     /// Make a new site in the data directory
     Init(init::Init),
     /// Show the settings in force, or every mistake in them
-    Check,
+    Check(check::Check),
     /// Show every operation and who may call it
     Routes,
     /// Members: add, list, show, set-role, confirm, ban, unlock, reset-password, reset-second-factor, export, erase
@@ -191,7 +191,7 @@ fn run(cli: Cli, args: &[OsString]) -> Output {
     let answered = match command {
         Command::Serve(serve) => serve.run(&global),
         Command::Init(init) => init.run(&global),
-        Command::Check => check::run(&global, args),
+        Command::Check(check) => check.run(&global, args),
         Command::Routes => routes::run(),
         Command::Demo(demo) => demo.run(&global),
         Command::Clock(clock) => clock.run(&global),

@@ -5,7 +5,7 @@ use super::output::{CommandError, CommandResult, Output, failed, refuse_control,
 use super::owner::{become_owner, become_owner_reversibly};
 use super::shell::{self, Shell};
 use super::streams::{OutputFile, Streams};
-use super::{Cli, Command, Global, check, control, show_moments_of};
+use super::{Cli, Command, Global, control, show_moments_of};
 use crate::clock::Clock;
 use crate::domain::audit::Actor;
 use crate::files;
@@ -121,7 +121,7 @@ fn perform(site: &Shell, command: &Command, secret: Option<&str>, streams: &mut 
         Command::Doctor(command) => command.answer(site),
         Command::Audit(command) => command.run(site, streams),
         Command::Backup(command) => command.run(site, streams.progress),
-        Command::Check => check::answer(site),
+        Command::Check(command) => command.answer(site),
         Command::Serve(_)
         | Command::Init(_)
         | Command::Routes

@@ -188,9 +188,9 @@ fn minutes_are_named_once_and_reminders_have_an_hour_of_the_day() {
         ("[reminders]\nfrom_hour = 20", "reminders.until_hour", "reminders.from_hour (20)"),
         ("[reminders]\nfrom_hour = 22\nuntil_hour = 6", "reminders.until_hour", "later on the same day"),
     ] {
-        let mistakes = with(file).unwrap_err();
+        let mistakes = with(file, &[]).unwrap_err();
         assert!(mistakes.len() == 1 && mistakes[0].contains(key) && mistakes[0].contains(words), "{mistakes:?}");
     }
-    assert_eq!(with("[tunnel]\nusual_minutes = [\"5\", \"15\"]").unwrap().usual_minutes, vec![5, 15]);
-    assert_eq!(with("[reminders]\nfrom_hour = 23\nuntil_hour = 24").unwrap().reminders.from_hour, 23);
+    assert_eq!(with("[tunnel]\nusual_minutes = [\"5\", \"15\"]", &[]).unwrap().usual_minutes, vec![5, 15]);
+    assert_eq!(with("[reminders]\nfrom_hour = 23\nuntil_hour = 24", &[]).unwrap().reminders.from_hour, 23);
 }
