@@ -1071,7 +1071,7 @@ export interface PasskeyAnswer {
 }
 
 export interface Payment {
-    /** In hundredths of the currency. */
+    /** In the smallest unit of the currency. */
     amount_cents: number;
     /** When it was first heard of. */
     created_at: number;
