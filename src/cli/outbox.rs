@@ -191,7 +191,7 @@ impl Retry {
             self.message_ids.iter().try_fold(dead, |retried, message_id| {
                 match messages::retry(cx, *message_id) {
                     Ok(()) => Ok(retried + 1),
-                    // It has been sent or erased since the look above.
+                    // The message has been sent or erased since the look above.
                     Err(stop) => stop.denial().map(|_| retried),
                 }
             })

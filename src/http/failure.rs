@@ -347,7 +347,7 @@ impl std::error::Error for Failure {}
 /// Why something does not take place.
 #[derive(Debug)]
 pub(crate) enum Stop<D> {
-    /// It is denied, for a reason that the edge words.
+    /// A rule denies it, for a reason that the edge words.
     Denied(D),
     Failed(Failure),
 }

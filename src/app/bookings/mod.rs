@@ -241,10 +241,12 @@ pub(crate) fn reinstate(
 
 /// Whether a booking keeps its day and its tunnel where the member is checked in, who flies on the day of the check-in.
 fn stays_on_day_of_arrival(cx: &Change, known: &BookingRow, to: &Booking) -> Result<bool, Failure> {
+    if known.arrived_at.is_none() {
+        return Ok(true);
+    }
     let zone = tunnels::find_time_zone(cx.tx, known.booking.tunnel_id)?;
-    let stays =
-        zone.date(to.flight_date) == zone.date(known.booking.flight_date) && to.tunnel_id == known.booking.tunnel_id;
-    Ok(known.arrived_at.is_none() || stays)
+    let keeps_day = zone.date(to.flight_date) == zone.date(known.booking.flight_date);
+    Ok(keeps_day && to.tunnel_id == known.booking.tunnel_id)
 }
 
 fn end(cx: &Change, booking_id: BookingId, ending: Ending, seen: &Seen) -> Result<Outcome, Failure> {
